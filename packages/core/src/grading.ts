@@ -1,0 +1,79 @@
+/** One question of a dataset, with what is needed to ask it and to judge an answer to it. */
+export interface Item {
+  /** Unique within its dataset, stable between loads. */
+  readonly id: string;
+  /** The text put to the model: question, options if any, and the demanded answer format. */
+  readonly prompt: string;
+  /** The right answer, in the form the dataset's grader compares with. */
+  readonly gold: string;
+  /** Option texts of a choice question in order (A, B, …), else null. */
+  readonly options: readonly string[] | null;
+  /** Subject, level or category for tables by group, else null. */
+  readonly subject: string | null;
+}
+
+export const verdicts = [
+  'correct',
+  'incorrect',
+  'unparsed',
+  'truncated',
+  'empty',
+  'refused',
+  'error',
+  'unscored',
+] as const;
+export type Verdict = (typeof verdicts)[number];
+
+export type GraderMode = 'robust' | 'official';
+
+/** What a grader looks at. */
+export interface GradeInput {
+  readonly prediction: string;
+  readonly gold: string;
+  /** Option texts where known. */
+  readonly options?: readonly string[] | null;
+  /** Number of options where the texts are not known. */
+  readonly option_count?: number | null;
+  /** The server's finish reason; `length` makes a grade `truncated`, `content_filter` makes it `refused`. */
+  readonly finish_reason?: string | null;
+  /** The call failed: the grade is `error` whatever the text. */
+  readonly failed?: boolean;
+  /** Named policies, for example `{ percent: 'sign-optional' }`. */
+  readonly policy?: Readonly<Record<string, unknown>>;
+  readonly mode?: GraderMode;
+}
+
+/**
+ * The outcome of grading one answer.
+ *
+ * `unparsed`, `truncated`, `empty`, `refused` and `error` score 0. `unscored` has no score (null): nothing
+ * could be judged, and the query leaves accuracy while it stays in energy and time.
+ */
+export interface Grade {
+  readonly verdict: Verdict;
+  /** 0…1; null only when `unscored`. */
+  readonly score: number | null;
+  /** The answer as it stood in the text, or null. */
+  readonly extracted: string | null;
+  /** `[start, end)` of `extracted` in the raw prediction, UTF-16 code units; null when nothing was extracted. */
+  readonly span: readonly [number, number] | null;
+  /** Id of the extraction rule that fired, for example `choice.anchor`; null when none did. */
+  readonly rule: string | null;
+  /** What a truncated answer would have given; recorded, never used. */
+  readonly salvaged: string | null;
+  /** Why, in words, where the verdict alone does not say; else null. */
+  readonly reason: string | null;
+  readonly flags: readonly string[];
+  readonly mode: GraderMode;
+}
+
+/** A deterministic judge of final answers. Bump `version` whenever a verdict could change. */
+export interface Grader {
+  readonly id: string;
+  readonly version: number;
+  grade(input: GradeInput): Grade;
+  /** The canonical answer in `text`, for votes; null when there is none. */
+  extract(text: string, item: Pick<Item, 'options'>): string | null;
+  /** Whether two extracted answers are the same answer. */
+  same(a: string, b: string): boolean;
+}

@@ -1,0 +1,132 @@
+import * as z from 'zod';
+
+/** Version of the matrix file's format. */
+export const MATRIX_VERSION = 1;
+
+const name = z
+  .string()
+  .min(1)
+  .max(80)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:+-]*$/, 'use letters, digits and . _ : + - only');
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+const Model = z
+  .strictObject({
+    id: name.describe('Name of the model in tables; with no other key, an id of the model catalogue'),
+    path: z.string().optional().describe('Local GGUF file for the embedded engine'),
+    endpoint: z.string().optional().describe('Name of an entry of `endpoints` that serves the model'),
+    model: z.string().optional().describe("The model's name as the endpoint knows it; default: `id`"),
+  })
+  .refine((m) => !(m.path !== undefined && m.endpoint !== undefined), 'give `path` or `endpoint`, not both');
+
+const Accelerator = z.strictObject({
+  id: name.describe('Stable name of the device in tables'),
+  kind: z.enum(['cpu', 'gpu', 'soc', 'npu', 'other']).default('cpu'),
+  threads: z.int().positive().optional().describe('Threads of the embedded engine; default: cores less one'),
+  gpu: z.boolean().default(false).describe('Lets the embedded engine use a GPU'),
+});
+
+const Dataset = z
+  .object({
+    id: name.describe('Name in tables'),
+    kind: z.string().optional().describe('Built-in data set or file loader; default: `id`'),
+    limit: z.int().positive().optional().describe('Take the first items only'),
+    seed: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Seed of a generated data set; default: derived from the run seed'),
+    max_tokens: z.int().positive().optional().describe('Longest completion; default: the data set says'),
+    system: z.string().optional().describe('System message put before every prompt'),
+  })
+  .catchall(z.unknown())
+  .describe('Further keys are options of the data set; it rejects those it does not know');
+
+const Strategy = z
+  .object({
+    id: name.describe('Name in tables'),
+    kind: z.string().optional().describe('Strategy; default: `id`'),
+  })
+  .catchall(z.unknown())
+  .describe('Further keys are parameters of the strategy; it rejects those it does not know');
+
+const Load = z.strictObject({
+  id: name.optional().describe('Name in tables; default: `c<concurrency>`'),
+  concurrency: z.int().positive().max(4096).default(1).describe('Queries kept in flight (closed loop)'),
+});
+
+const Endpoint = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }).describe('Base address of an OpenAI-compatible server, with /v1'),
+  api_key_env: z.string().optional().describe('Environment variable that holds the key'),
+  api: z.enum(['chat', 'completion']).default('chat'),
+  idle_timeout_s: z.number().positive().default(60).describe('Longest silence inside a response (s)'),
+  headers_timeout_s: z.number().positive().default(120).describe('Longest wait for a response to begin (s)'),
+});
+
+/** Lets a string stand for `{ id: string }`. */
+const named = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (typeof value === 'string' ? { id: value } : value), schema);
+
+const axis = <T extends z.ZodType>(schema: T) => z.array(named(schema)).min(1);
+
+const Point = z
+  .partialRecord(
+    z.enum(['model', 'accelerator', 'dataset', 'strategy', 'load']),
+    z.union([scalar, z.array(scalar).min(1)]),
+  )
+  .describe('Axis values by name; a cell matches when every named axis does');
+
+/** The YAML file that names a matrix. Strict: an unknown key is an error. */
+export const MatrixFile = z.strictObject({
+  version: z.literal(MATRIX_VERSION).default(MATRIX_VERSION),
+  name: name.describe('Name of the matrix; part of the run id'),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(42)
+    .describe('Seed of everything random in the run'),
+  protocol: z
+    .enum(['quick', 'standard', 'strict'])
+    .default('standard')
+    .describe('Lengths of baselines and windows, number of repeats; `quick` flags its cells'),
+  repeats: z.int().positive().max(1000).optional().describe('Executions of each cell; default: by protocol'),
+  order: z.enum(['shuffle', 'as-written']).default('shuffle').describe('Order of the cells'),
+  axes: z.strictObject({
+    model: axis(Model),
+    accelerator: axis(Accelerator).default([{ id: 'host-cpu', kind: 'cpu', gpu: false }]),
+    dataset: axis(Dataset),
+    strategy: axis(Strategy).default([{ id: 'single' }]),
+    load: axis(Load).default([{ concurrency: 1 }]),
+  }),
+  include: z.array(Point).optional().describe('Keep only cells that match one of these'),
+  exclude: z.array(Point).optional().describe('Leave out cells that match one of these'),
+  endpoints: z.record(name, Endpoint).optional(),
+  power: z
+    .strictObject({
+      sources: z.array(z.string()).min(1).optional().describe('Sources to use; default: the best present'),
+      period_ms: z
+        .number()
+        .min(1)
+        .max(10_000)
+        .optional()
+        .describe('Time between readings; default: by source'),
+    })
+    .optional(),
+});
+export type MatrixFile = z.infer<typeof MatrixFile>;
+export type ModelEntry = MatrixFile['axes']['model'][number];
+export type AcceleratorEntry = MatrixFile['axes']['accelerator'][number];
+export type DatasetEntry = MatrixFile['axes']['dataset'][number];
+export type StrategyEntry = MatrixFile['axes']['strategy'][number];
+export type LoadEntry = MatrixFile['axes']['load'][number];
+export type EndpointEntry = NonNullable<MatrixFile['endpoints']>[string];
+
+export const axisNames = ['model', 'accelerator', 'dataset', 'strategy', 'load'] as const;
+export type AxisName = (typeof axisNames)[number];
+
+/** JSON Schema (draft 2020-12) of the matrix file, for editors and validators. */
+export const matrixJsonSchema = (): Record<string, unknown> => ({
+  ...z.toJSONSchema(MatrixFile, { io: 'input', unrepresentable: 'any' }),
+  title: 'Perwatt matrix',
+});

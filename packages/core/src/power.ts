@@ -1,0 +1,130 @@
+import type { Instant } from './units.js';
+
+/** What a domain's number covers. Scopes nest (`wall` ⊃ `system` ⊃ `package` …), so they must never be summed blindly. */
+export const scopes = ['wall', 'system', 'package', 'cpu', 'dram', 'gpu', 'module', 'soc', 'npu'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Where a figure of power comes from. Tiers are never summed together or ranked in one column. */
+export const provenances = [
+  'counter',
+  'integrated',
+  'external',
+  'estimated',
+  'simulated',
+  'replayed',
+  'published',
+] as const;
+export type Provenance = (typeof provenances)[number];
+
+/** The smallest thing with a number of its own: a RAPL zone, a GPU, a wall meter, the estimate of a host's CPUs. */
+export interface Domain {
+  /** Stable, unique within a host, for example `rapl:0:package-0`. */
+  readonly id: string;
+  /** Name of the source it belongs to. */
+  readonly source: string;
+  readonly scope: Scope;
+  readonly kind: 'counter' | 'gauge' | 'estimate';
+  readonly provenance: Provenance;
+  /** Whether it is part of the source's total. False for what lies inside another domain, or overlaps it. */
+  readonly in_total: boolean;
+  /** How often the sensor renews its value, in ns. Not the poll rate; it bounds the error at a window's edges. */
+  readonly update_period_ns: number;
+  /** Smallest step of the number, in joules (counters) or watts (gauges); null when unknown. */
+  readonly quantum: number | null;
+  /** Declared relative error of the sensor, 0…1; null when nobody declares one. */
+  readonly scale_error_ratio: number | null;
+  /** Formula and constants of an estimate, or another remark for the reader; null when there is none. */
+  readonly note: string | null;
+}
+
+/** What the counter state machine made of one reading. */
+export const sampleEvents = [
+  'first',
+  'ok',
+  'same',
+  'wrap',
+  'reset',
+  'glitch',
+  'suspect',
+  'missing',
+  'out_of_range',
+  'clock',
+  'alias',
+  'gap',
+] as const;
+export type SampleEvent = (typeof sampleEvents)[number];
+
+/**
+ * Samples by column; entry `i` of every array belongs to one reading of one domain.
+ * `raw` and `power_w` are meaningful only where their `_valid` entry is 1; elsewhere they are null in the records.
+ */
+export interface SampleColumns {
+  /** Middle of the read, ns on the run's clock. */
+  readonly at_ns: BigInt64Array;
+  /** How long the read took, ns. */
+  readonly read_ns: Float64Array;
+  /** Index into the recorder's domains. */
+  readonly domain: Uint16Array;
+  /** The vendor's number as read, in the vendor's unit (µJ, mW …). */
+  readonly raw: BigInt64Array;
+  readonly raw_valid: Uint8Array;
+  /** Index into `sampleEvents`. */
+  readonly event: Uint8Array;
+  /** Energy booked since the recorder's start, J: grows, never falls. The best estimate. */
+  readonly booked_energy_j: Float64Array;
+  /** Lower and upper bound of `booked_energy_j` from gaps, alias and the estimator's band, J. Sensor edges not included. */
+  readonly booked_lo_j: Float64Array;
+  readonly booked_hi_j: Float64Array;
+  /** Power of a gauge or an estimate, W. */
+  readonly power_w: Float64Array;
+  readonly power_valid: Uint8Array;
+}
+
+/** How a recorder fares; its own cost included. */
+export interface RecorderStatus {
+  readonly state: 'running' | 'stopped' | 'failed';
+  /** Why it failed, else null. */
+  readonly reason: string | null;
+  readonly reads: number;
+  /** Deadlines that had already passed when the thread woke. */
+  readonly missed_deadlines: number;
+  /** Time spent reading since the start, ns. */
+  readonly read_ns: number;
+}
+
+/** A running measurement of one source. `drain` hands over what was read since the last call and never waits. */
+export interface Recorder {
+  readonly source: string;
+  readonly domains: readonly Domain[];
+  /** Vendor's unit of `raw`, by domain: `uJ`, `mW`, `ticks` … */
+  readonly raw_units: readonly string[];
+  readonly period_ns: number;
+  drain(): SampleColumns;
+  /** Reads once now, out of schedule, so that a window's edge has a sample of its own; returns when it was read. */
+  mark(): Instant;
+  status(): RecorderStatus;
+  /** Takes a last reading, then stops. What was read stays drainable. Safe to call twice. */
+  stop(): void;
+}
+
+/** Something energy can be read from: real hardware, a recording, or a script in a test. */
+export interface PowerSource {
+  readonly name: string;
+  readonly provenance: Provenance;
+  /** Sensible time between two readings, ns. */
+  readonly default_period_ns: number;
+  /** Throws `PerwattError` when nothing can be read; a recorder that exists can read. */
+  start(options?: { readonly period_ns?: number }): Recorder;
+}
+
+/** One thing `perwatt doctor` tried. */
+export interface Probe {
+  /** What was tried: `rapl`, `estimate-cpu-load`, `llama.cpp`, `pip` … */
+  readonly name: string;
+  readonly area: 'power' | 'device' | 'engine' | 'models';
+  readonly usable: boolean;
+  /** What was found, or why it isn't usable: one line. */
+  readonly detail: string;
+  /** The exact command or step that would enable it; null when it is usable or nothing would. */
+  readonly fix: string | null;
+}

@@ -1,0 +1,145 @@
+import type { ToolCall, Usage } from './client.js';
+import type { Item } from './grading.js';
+import type { Instant } from './units.js';
+
+/** What a call is for; energy and tokens are reported by role. */
+export type Role =
+  | 'solver'
+  | 'root'
+  | 'clone'
+  | 'member'
+  | 'critic'
+  | 'summariser'
+  | 'verifier'
+  | 'meta'
+  | 'supervisor'
+  | 'worker'
+  | 'proposer'
+  | 'judge';
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: string;
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface Sampling {
+  /** 0 is greedy decoding. */
+  readonly temperature: number;
+  /** Nucleus share, 0…1; 1 keeps every token. */
+  readonly top_p: number;
+  readonly max_tokens: number;
+  readonly seed?: number;
+  readonly stop?: readonly string[];
+}
+
+export type CallInput =
+  | { readonly kind: 'chat'; readonly messages: readonly Message[]; readonly tools?: readonly ToolSpec[] }
+  | { readonly kind: 'completion'; readonly prompt: string };
+
+/** One request to a client, not yet sent. */
+export interface CallRequest {
+  /** Unique within its query. */
+  readonly id: string;
+  /** Calls that had to end first. The critical path of the query is read from these. */
+  readonly parents: readonly string[];
+  readonly role: Role;
+  /** Logical name (`main`, `strong`, `weak`, `judge`, …) that the configuration binds to a client. */
+  readonly endpoint: string;
+  readonly input: CallInput;
+  readonly sampling: Sampling;
+  readonly round?: number;
+  readonly branch?: number;
+  /** Calls with the same key share a prompt prefix and are worth sending together. */
+  readonly prefix_key?: string;
+}
+
+/** What came of one request, as a strategy sees it. `error` still carries the text that had arrived. */
+export interface CallResult {
+  readonly id: string;
+  readonly text: string;
+  readonly reasoning?: string;
+  readonly tool_calls?: readonly ToolCall[];
+  readonly finish: 'stop' | 'length' | 'tool_calls' | 'error';
+  /** The call's status when it failed (`timeout`, `connect_error` …). */
+  readonly error_code?: string;
+  readonly usage: Usage | null;
+  readonly sent_ns: Instant;
+  readonly end_ns: Instant;
+}
+
+/** Random numbers from the run's seed: [0, 1). */
+export type Rng = () => number;
+
+export interface Candidate {
+  readonly call_id: string;
+  /** Canonical answer; null when none was found. */
+  readonly answer: string | null;
+}
+
+/** How a query ended. A query that abstains has no answer to grade and says why. */
+export type Outcome =
+  | {
+      readonly status: 'answered';
+      /** The text to grade: a call's whole text, or the answer that won. */
+      readonly answer: string;
+      /** The call whose text `answer` is, so that its finish reason counts; null when it stems from several. */
+      readonly call_id: string | null;
+      readonly candidates: readonly Candidate[];
+      /** Why this answer won, one line per decision. */
+      readonly decisions: readonly string[];
+    }
+  | {
+      readonly status: 'abstained' | 'failed';
+      readonly reason: string;
+      readonly candidates: readonly Candidate[];
+    };
+
+/** How answers are read and compared; comes from the dataset's grader. */
+export interface Answers {
+  /** The canonical answer in `text`, or null when there is none. */
+  extract(text: string): string | null;
+  same(a: string, b: string): boolean;
+}
+
+/** What a strategy needs from its endpoints; checked before a run starts. */
+export interface Needs {
+  readonly endpoints: readonly string[];
+  readonly completions?: true;
+  readonly tools?: true;
+  readonly logprobs?: true;
+  readonly verifier?: true;
+  readonly environment?: true;
+}
+
+/** What a strategy is given beside the item: all its effects are data. */
+export interface StrategyContext {
+  readonly answers: Answers;
+  readonly rng: Rng;
+  /** `max_tokens` of the cell, for calls whose parameters don't set their own. */
+  readonly max_tokens: number;
+}
+
+/** How one item becomes calls and an answer. Bump `version` whenever the calls could change. */
+export interface Strategy<P = unknown> {
+  readonly id: string;
+  readonly version: number;
+  readonly summary: string;
+  readonly needs: Needs;
+  /** Checks parameters from a configuration and fills in defaults; throws on a wrong or unknown one. */
+  readonly params: { parse(input: unknown): P };
+  /** Calls that one item takes at most, for the estimate before a run. */
+  calls(params: P): number;
+  /** Yields batches whose calls may run in parallel; is resumed with one result per request, in their order. */
+  run(
+    item: Item,
+    params: P,
+    context: StrategyContext,
+  ): AsyncGenerator<readonly CallRequest[], Outcome, readonly CallResult[]>;
+}

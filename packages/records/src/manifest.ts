@@ -1,0 +1,170 @@
+import type { AxisName, Domain, EndpointFacts, MatrixFile, Provenance, TableName } from '@perwatt/core';
+
+/** A decimal string of ns on the run's clock: JSON numbers end at 104 days of uptime. */
+export type InstantText = string;
+
+/** One finished Arrow segment: what a reader must find for it to be whole. */
+export interface SegmentEntry {
+  /** Path within its folder, for example `calls-0.arrows`. */
+  readonly file: string;
+  readonly table: TableName;
+  readonly sitting: number;
+  readonly rows: number;
+  readonly batches: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** `run.json`: what the run is. Written once at the start; only `status`, `ended` and `power` change later. */
+export interface RunManifest {
+  readonly schema_version: number;
+  readonly metric_spec_version: number;
+  readonly run_id: string;
+  readonly perwatt_version: string;
+  readonly status: 'running' | 'done' | 'interrupted';
+  /** The matrix as resolved: defaults filled in, paths absolute. */
+  readonly matrix: MatrixFile;
+  /** sha256 of the resolved matrix; a resume with another one is refused. */
+  readonly matrix_sha256: string;
+  /** Cell ids in the order of execution. */
+  readonly order: readonly string[];
+  readonly host: HostFacts;
+  /** Wall time, once: the clock's reading and the wall time of that moment, per sitting of the run. */
+  readonly clocks: readonly ClockZero[];
+  /** Models, endpoints or data sets that could not be had, with the reason; their cells are left out. */
+  readonly left_out: readonly { readonly what: string; readonly reason: string }[];
+  readonly power: readonly PowerFile[];
+}
+
+export interface HostFacts {
+  readonly hostname: string;
+  readonly os: string;
+  readonly kernel: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memory_bytes: number;
+  readonly virtual_machine: string | null;
+  readonly governor: string | null;
+  readonly node: string;
+}
+
+export interface ClockZero {
+  readonly boot_id: string | null;
+  readonly at_ns: InstantText;
+  readonly wall_time: string;
+}
+
+/** One segment of samples of one source: `power/<source>-<seg>.arrows`. */
+export interface PowerFile {
+  readonly file: string;
+  readonly source: string;
+  readonly provenance: Provenance;
+  readonly period_ns: number;
+  readonly domains: readonly Domain[];
+  readonly boot_id: string | null;
+  /** Null while it is being written, and for ever when its process was killed. */
+  readonly segment: SegmentEntry | null;
+}
+
+/** What one cell is: one value of every axis. */
+export type CellPoint = Readonly<Record<AxisName, string>>;
+
+/** Idle power of one domain: a mean, and its 95 % interval from the spread within the baseline. */
+export interface BaselinePower {
+  readonly domain: string;
+  readonly power_w: number | null;
+  readonly lo_w: number | null;
+  readonly hi_w: number | null;
+  /** Why `power_w` is null. */
+  readonly reason: string | null;
+}
+
+export interface Baseline {
+  /** Host without a model, or with the model loaded and no call in flight. */
+  readonly kind: 'host_idle' | 'loaded_idle';
+  readonly when: 'before' | 'after';
+  readonly start_ns: InstantText;
+  readonly end_ns: InstantText;
+  /** Taken for several cells at once (protocol `quick`). */
+  readonly shared: boolean;
+  readonly powers: readonly BaselinePower[];
+}
+
+/** One session of work on a cell. A crash leaves `state: open`; the resume settles it as `crashed`. */
+export interface Sitting {
+  readonly sitting: number;
+  readonly state: 'open' | 'closed' | 'crashed';
+  readonly boot_id: string | null;
+  /** The measured window, warm-up and baselines excluded. `end_ns` is null while open. */
+  readonly start_ns: InstantText;
+  readonly end_ns: InstantText | null;
+  readonly warmup_calls: number;
+  readonly baselines: readonly Baseline[];
+  /** CPU time of processes that are not the load's, as a share of one core; null when not known. */
+  readonly foreign_load_ratio: number | null;
+  /** Whether the host slept within the window; null when not known. */
+  readonly suspended: boolean | null;
+}
+
+/** One reason of a verdict: what is the matter, and what would mend it. */
+export interface VerdictReason {
+  readonly code: string;
+  readonly text: string;
+  readonly fix: string | null;
+}
+
+export interface CellVerdict {
+  readonly state: 'valid' | 'flagged' | 'invalid';
+  readonly reasons: readonly VerdictReason[];
+}
+
+/** Meter and ledger of one domain over all sittings of a cell. Conservation: `queries_j + unattributed_j = meter_j`. */
+export interface DomainLedger {
+  readonly domain: string;
+  readonly in_total: boolean;
+  readonly meter_j: number | null;
+  readonly queries_j: number | null;
+  /** Integrated on its own over the spans without surviving calls. */
+  readonly unattributed_j: number | null;
+  /** Part of `unattributed_j` in crashed sittings after their last surviving call. */
+  readonly lost_work_j: number | null;
+  readonly coverage_ratio: number;
+  readonly reason: string | null;
+}
+
+/** `cell.json` */
+export interface CellFile {
+  readonly schema_version: number;
+  readonly run_id: string;
+  readonly cell_id: string;
+  readonly point: CellPoint;
+  /** Place in the order of execution, from 0. */
+  readonly position: number;
+  readonly seed: number;
+  readonly repeats: number;
+  readonly concurrency: number;
+  readonly max_tokens: number;
+  readonly status: 'planned' | 'running' | 'done' | 'failed';
+  /** Why it failed, else null. */
+  readonly failure: string | null;
+  readonly verdict: CellVerdict | null;
+  readonly provenance: CellProvenance | null;
+  readonly sittings: readonly Sitting[];
+  readonly ledgers: readonly DomainLedger[];
+  readonly segments: readonly SegmentEntry[];
+}
+
+export interface CellProvenance {
+  readonly endpoint: EndpointFacts;
+  readonly dataset: {
+    readonly id: string;
+    readonly version: number;
+    readonly digest: string;
+    readonly items: number;
+    readonly licence: string;
+    readonly guess_rate: number;
+  };
+  readonly strategy: { readonly id: string; readonly version: number; readonly params: unknown };
+  readonly grader: { readonly id: string; readonly version: number };
+  readonly protocol: MatrixFile['protocol'];
+}
