@@ -12,6 +12,7 @@ export {
   type Usage,
 } from './client.js';
 export type { Clock } from './clock.js';
+export { closest, didYouMean } from './closest.js';
 export type { Dataset, DatasetSpec } from './datasets.js';
 export { type ErrorCode, hints, isErrorCode, messageOf, PerwattError, systemCode } from './errors.js';
 export {
