@@ -1,0 +1,65 @@
+import type {
+  AcceleratorEntry,
+  Client,
+  Clock,
+  Dataset,
+  DatasetSpec,
+  EndpointEntry,
+  Grader,
+  ModelEntry,
+  PowerSource,
+  Strategy,
+} from '@perwatt/core';
+import type { HostFacts } from '@perwatt/records';
+
+/** A model whose weights or endpoint are at hand. */
+export interface PreparedModel {
+  /** Identity of the weights where known (sha256), so that a cell's id follows them; null for an endpoint. */
+  readonly sha256: string | null;
+  /** The model's name as its endpoint knows it. */
+  readonly request_model: string;
+  /** Billions of weight bytes read per token, roughly, for the estimate of a dry run; null when unknown. */
+  readonly weight_bytes: number | null;
+  /** A client for one accelerator that serves `sequences` calls side by side. Not opened yet. */
+  client(options: { readonly accelerator: AcceleratorEntry; readonly sequences: number }): Client;
+}
+
+/** CPU time spent so far, ns. */
+export interface CpuTimes {
+  readonly host_busy_ns: number;
+  readonly own_ns: number;
+}
+
+/** Everything of the outside world that a run uses. The command line fills it in; tests bring fakes. */
+export interface HarnessDeps {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly wallTime: () => Date;
+  readonly bootId: () => string | null;
+  /** Time the host has slept since boot, ns; null where it can't be told. */
+  readonly suspendedNs: () => number | null;
+  readonly hostFacts: () => HostFacts;
+  /** CPU time of the host and of this process with the given others; null where it can't be told. */
+  readonly cpuTimes: (pids: readonly number[]) => CpuTimes | null;
+  /** The sources to read: those named, or the best present. Empty where nothing can be read. */
+  readonly powerSources: (names: readonly string[] | undefined) => readonly PowerSource[];
+  readonly loadDataset: (spec: DatasetSpec, seed: number) => Promise<Dataset>;
+  readonly grader: (id: string) => Grader;
+  readonly strategy: (id: string) => Strategy;
+  /** Finds weights or checks an endpoint. Throws `MODEL_UNAVAILABLE` when the model can't be had, other codes for mistakes. */
+  readonly prepareModel: (entry: ModelEntry, endpoint: EndpointEntry | null) => Promise<PreparedModel>;
+}
+
+/** A timer that ends early, without an error, when `signal` aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}

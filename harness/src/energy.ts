@@ -1,0 +1,192 @@
+import { type CallRow, type Domain, instant } from '@perwatt/core';
+import {
+  attribute,
+  type BaselinePoint,
+  type CallSpan,
+  energyInWindow,
+  idleSpans,
+  netEnergy,
+  type PowerSeries,
+  unionOf,
+  type Window,
+} from '@perwatt/metrics';
+import type { Baseline, DomainLedger } from '@perwatt/records';
+
+/** Energy of one query over the declared boundary. Null members with a reason in `method` and the cell's ledgers. */
+export interface QueryEnergy {
+  readonly gross_j: number | null;
+  readonly net_j: number | null;
+  readonly lo_j: number | null;
+  readonly hi_j: number | null;
+  readonly method: 'isolated' | 'time_share' | 'none';
+}
+
+export interface EnergyInput {
+  readonly series: readonly PowerSeries[];
+  readonly calls: readonly CallRow[];
+  readonly window: Window;
+  readonly baselines: readonly Baseline[];
+}
+
+const spanOf = (call: CallRow): CallSpan => ({
+  query_id: call.query_id,
+  start: instant(call.dispatch_ns),
+  end: instant(call.end_ns),
+});
+
+/**
+ * Energy of every query: the sum over the domains of the total. One domain without energy makes every query's energy
+ * null; a domain without a baseline makes the net energy null.
+ */
+export function energiesOf({ series, calls, window, baselines }: EnergyInput): Map<string, QueryEnergy> {
+  const spans = calls.map(spanOf);
+  const seconds = shareOfTime(spans, window);
+  const parts = series
+    .filter((s) => s.domain.in_total)
+    .map((s) => ({ ...attribute(s, spans, window), points: baselinePoints(baselines, s.domain.id) }));
+  const ids = new Set(calls.map((c) => c.query_id));
+  return new Map([...ids].map((id) => [id, sumOver(parts, { id, share_s: seconds.get(id) ?? 0, window })]));
+}
+
+interface Part {
+  readonly method: QueryEnergy['method'];
+  readonly queries: ReadonlyMap<string, { readonly energy_j: number; readonly lo_j: number; readonly hi_j: number }>;
+  readonly points: Record<'before' | 'after', BaselinePoint | null>;
+}
+
+const unknown: QueryEnergy = { gross_j: null, net_j: null, lo_j: null, hi_j: null, method: 'none' };
+
+interface QueryShare {
+  readonly id: string;
+  readonly share_s: number;
+  readonly window: Window;
+}
+
+function sumOver(parts: readonly Part[], { id, share_s, window }: QueryShare): QueryEnergy {
+  let sum: QueryEnergy = { gross_j: 0, net_j: 0, lo_j: 0, hi_j: 0, method: 'isolated' };
+  if (parts.length === 0) return unknown;
+  for (const { method, queries, points } of parts) {
+    const gross = queries.get(id);
+    if (method === 'none' || gross === undefined) return unknown;
+    const net = netEnergy({ gross, window, length_ns: share_s * 1e9, ...points }).energy_j;
+    sum = {
+      gross_j: (sum.gross_j ?? 0) + gross.energy_j,
+      net_j: sum.net_j === null || net === null ? null : sum.net_j + net,
+      lo_j: (sum.lo_j ?? 0) + gross.lo_j,
+      hi_j: (sum.hi_j ?? 0) + gross.hi_j,
+      method: method === 'isolated' ? sum.method : method,
+    };
+  }
+  return sum;
+}
+
+/** Each query's share of the time, s: what the attribution makes of a meter that always reads one watt. */
+function shareOfTime(spans: readonly CallSpan[], window: Window): Map<string, number> {
+  const length_s = Number(window.end - window.start) / 1e9;
+  const clock: Domain = {
+    id: 'time',
+    source: 'time',
+    scope: 'system',
+    kind: 'counter',
+    provenance: 'counter',
+    in_total: true,
+    update_period_ns: 1,
+    quantum: null,
+    scale_error_ratio: null,
+    note: null,
+  };
+  const ramp = Float64Array.of(0, length_s / 2, length_s);
+  const middle = window.start + (window.end - window.start) / 2n;
+  const at_ns = BigInt64Array.of(window.start, middle, window.end);
+  const { queries } = attribute({ domain: clock, at_ns, booked_j: ramp, lo_j: ramp, hi_j: ramp }, spans, window);
+  return new Map([...queries].map(([id, { energy_j }]) => [id, energy_j]));
+}
+
+function baselinePoints(baselines: readonly Baseline[], domain: string): Part['points'] {
+  const point = (when: Baseline['when']): BaselinePoint | null => {
+    const baseline = baselines.findLast((b) => b.kind === 'loaded_idle' && b.when === when);
+    const power = baseline?.powers.find((p) => p.domain === domain);
+    if (baseline === undefined || power === undefined) return null;
+    const { power_w, lo_w, hi_w } = power;
+    if (power_w === null || lo_w === null || hi_w === null) return null;
+    const at = (BigInt(baseline.start_ns) + BigInt(baseline.end_ns)) / 2n;
+    return { at: instant(at), power_w, lo_w, hi_w };
+  };
+  return { before: point('before'), after: point('after') };
+}
+
+export interface LedgerInput {
+  readonly series: readonly PowerSeries[];
+  /** Every call of the sitting, and those of them whose query has an answer. */
+  readonly calls: readonly CallRow[];
+  readonly surviving: readonly CallRow[];
+  readonly window: Window;
+}
+
+/** Meter, queries and the rest of every domain over one sitting. */
+export function ledgersOf({ series, calls, surviving, window }: LedgerInput): DomainLedger[] {
+  const lost = lostSpans({ calls, surviving, window });
+  return series.map((s) => {
+    const { meter, queries_j, unattributed_j, reason } = attribute(s, surviving.map(spanOf), window);
+    return {
+      domain: s.domain.id,
+      in_total: s.domain.in_total,
+      meter_j: meter.energy_j,
+      queries_j,
+      unattributed_j,
+      lost_work_j: meter.energy_j === null ? null : sum(lost.map((span) => energyInWindow(s, span).energy_j ?? 0)),
+      coverage_ratio: meter.coverage_ratio,
+      reason,
+    };
+  });
+}
+
+/** Spans in which only calls without an answer were in flight. */
+function lostSpans({ calls, surviving, window }: Omit<LedgerInput, 'series'>): Window[] {
+  const kept = unionOf(surviving.map(spanOf));
+  const lost = unionOf(calls.filter((c) => !surviving.includes(c)).map(spanOf));
+  return lost.flatMap((span) => {
+    const start = span.start > window.start ? span.start : window.start;
+    const end = span.end < window.end ? span.end : window.end;
+    if (start >= end) return [];
+    const inside = kept.filter((k) => k.end > start && k.start < end);
+    const clipped = inside.map((k) => ({
+      start: k.start > start ? k.start : start,
+      end: k.end < end ? k.end : end,
+    }));
+    return idleSpans({ start, end }, clipped);
+  });
+}
+
+/** Ledgers of two sittings summed. A domain that one of them lacks, or whose energy one does not know, is null. */
+export function addLedgers(before: readonly DomainLedger[], more: readonly DomainLedger[]): DomainLedger[] {
+  if (before.length === 0) return [...more];
+  const domains = new Set([...before, ...more].map((l) => l.domain));
+  return [...domains].map((domain) => {
+    const [a, b] = [before, more].map((ledgers) => ledgers.find((l) => l.domain === domain));
+    const known = a ?? b;
+    if (a === undefined || b === undefined) return { ...nothing, domain, in_total: known?.in_total ?? false };
+    const add = (x: number | null, y: number | null) => (x === null || y === null ? null : x + y);
+    return {
+      domain,
+      in_total: a.in_total,
+      meter_j: add(a.meter_j, b.meter_j),
+      queries_j: add(a.queries_j, b.queries_j),
+      unattributed_j: add(a.unattributed_j, b.unattributed_j),
+      lost_work_j: add(a.lost_work_j, b.lost_work_j),
+      coverage_ratio: Math.min(a.coverage_ratio, b.coverage_ratio),
+      reason: a.reason ?? b.reason,
+    };
+  });
+}
+
+const nothing: Omit<DomainLedger, 'domain' | 'in_total'> = {
+  meter_j: null,
+  queries_j: null,
+  unattributed_j: null,
+  lost_work_j: null,
+  coverage_ratio: 0,
+  reason: 'the domain was read in some sittings only',
+};
+
+const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);

@@ -1,0 +1,71 @@
+import { PerwattError } from '@perwatt/core';
+import { expect, test } from 'vitest';
+import { parseMatrix } from './parse-matrix.js';
+
+const message = (text: string) => {
+  try {
+    parseMatrix(text, 'm.yaml');
+    return 'valid';
+  } catch (error) {
+    return error instanceof PerwattError ? `${error.code} ${error.message}` : String(error);
+  }
+};
+
+const minimal = 'name: t\naxes:\n  model: [a]\n  dataset: [d]\n';
+
+test('fills in defaults, and a name alone stands for an entry', () => {
+  expect(parseMatrix(minimal, 'm.yaml')).toMatchObject({
+    seed: 42,
+    protocol: 'standard',
+    axes: {
+      model: [{ id: 'a' }],
+      accelerator: [{ id: 'host-cpu', kind: 'cpu' }],
+      strategy: [{ id: 'single' }],
+      load: [{ concurrency: 1 }],
+    },
+  });
+});
+
+test('keeps the options of data sets and strategies for those who know them', () => {
+  const text = `${minimal}  strategy: [{ id: sc3, kind: self_consistency, attempts: 3 }]\n`;
+  expect(parseMatrix(text, 'm.yaml').axes.strategy[0]).toEqual({
+    id: 'sc3',
+    kind: 'self_consistency',
+    attempts: 3,
+  });
+});
+
+test('reports every problem at once, each with its line', () => {
+  const text = [
+    'name: t',
+    'protocl: quick',
+    'seed: -1',
+    'axes:',
+    '  model:',
+    '    - { id: a, pth: x.gguf }',
+    '  dataset: []',
+    '  load: [{ concurrency: 0 }]',
+  ].join('\n');
+  expect(message(text)).toMatchInlineSnapshot(`
+    "MATRIX_INVALID m.yaml is not a valid matrix
+      m.yaml:2: unknown key protocl
+      m.yaml:3: seed: too small: expected number to be >=0
+      m.yaml:6: unknown key axes.model[0].pth
+      m.yaml:7: axes.dataset: too small: expected array to have >=1 items
+      m.yaml:8: axes.load[0].concurrency: too small: expected number to be >0"
+  `);
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[string, RegExp, string]>([
+  ['name: t\naxes: {model: [a, a], dataset: [d]}',                        /m\.yaml:2: axes\.model holds "a" twice/,          'a duplicate axis value'],
+  [`${minimal}  load: [1, {concurrency: 2}]\n`,                           /m\.yaml:5: axes\.load\[0\]/,                      'a load is not a number'],
+  [`${minimal}  load: [{concurrency: 2}, {concurrency: 2}]\n`,            /axes\.load holds "c2" twice/,                     'loads without names are called after their concurrency'],
+  [`${minimal}exclude:\n  - {model: b}\n`,                                /m\.yaml:6: exclude\[0\]\.model names "b"/,        'an exclusion that hits nothing'],
+  ['name: t\naxes:\n  model: [{id: a, endpoint: x}]\n  dataset: [d]\n',   /m\.yaml:3: .*names "x", but there is no `endpoints`/, 'an endpoint that is not there'],
+  ['name: [\n',                                                           /m\.yaml:/,                                        'broken YAML'],
+  ['name: t\nname: u\n',                                                  /m\.yaml:2: .*unique/i,                            'a key given twice'],
+  ['',                                                                    /name: invalid input/,                             'an empty file'],
+])('%j is refused: %s', (text, expected) => {
+  expect(message(text)).toMatch(expected);
+});

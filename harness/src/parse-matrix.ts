@@ -1,0 +1,142 @@
+import { axisNames, MatrixFile, PerwattError } from '@perwatt/core';
+import { isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import type { z } from 'zod';
+
+interface Problem {
+  readonly line: number | null;
+  readonly text: string;
+}
+
+/**
+ * The matrix a YAML text describes, defaults filled in. Throws one `MATRIX_INVALID` that lists every problem with its
+ * line in `file`: syntax, unknown keys, wrong values, duplicate axis values, names that point nowhere.
+ */
+export function parseMatrix(text: string, file: string): MatrixFile {
+  const lines = new LineCounter();
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const lineAt = (offset: number) => lines.linePos(offset).line;
+  if (doc.errors.length > 0) {
+    throw invalid(
+      file,
+      doc.errors.map((e) => ({ line: lineAt(e.pos[0]), text: e.message })),
+    );
+  }
+  const lineOf = (path: readonly PropertyKey[]) => {
+    const offset = offsetOf(doc.contents, path);
+    return offset === null ? null : lineAt(offset);
+  };
+  const parsed = MatrixFile.safeParse(doc.toJS() ?? {});
+  if (!parsed.success)
+    throw invalid(
+      file,
+      parsed.error.issues.flatMap((issue) => problemsOf(issue, lineOf)),
+    );
+  const problems = crossChecks(parsed.data).map(({ path, text }) => ({ line: lineOf(path), text }));
+  if (problems.length > 0) throw invalid(file, problems);
+  return parsed.data;
+}
+
+function invalid(file: string, problems: readonly Problem[]): PerwattError {
+  const sorted = problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  const rows = sorted.map(({ line, text }) => `  ${line === null ? file : `${file}:${line}`}: ${text}`);
+  return new PerwattError('MATRIX_INVALID', `${file} is not a valid matrix\n${rows.join('\n')}`);
+}
+
+type LineOf = (path: readonly PropertyKey[]) => number | null;
+
+function problemsOf(issue: z.core.$ZodIssue, lineOf: LineOf): Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      line: lineOf([...issue.path, key]),
+      text: `unknown key ${place([...issue.path, key])}`,
+    }));
+  }
+  return [{ line: lineOf(issue.path), text: `${place(issue.path)}: ${lower(issue.message)}` }];
+}
+
+const place = (path: readonly PropertyKey[]) =>
+  path.length === 0
+    ? 'the file'
+    : path.map((p, i) => (typeof p === 'number' ? `[${p}]` : `${i === 0 ? '' : '.'}${String(p)}`)).join('');
+
+const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** Where the deepest node along `path` begins, so that a missing key is reported at its parent. */
+function offsetOf(root: ParsedNode | null, path: readonly PropertyKey[]): number | null {
+  let node: unknown = root;
+  let offset = root?.range[0] ?? null;
+  for (const part of path) {
+    const next = step(node, part);
+    if (next === null) return offset;
+    offset = next.offset;
+    node = next.node;
+  }
+  return offset;
+}
+
+function step(node: unknown, part: PropertyKey): { node: unknown; offset: number } | null {
+  if (isMap<unknown, unknown>(node)) {
+    const pair = node.items.find((item) => isScalar(item.key) && item.key.value === part);
+    const offset = isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+    return pair === undefined || offset === undefined ? null : { node: pair.value, offset };
+  }
+  if (isSeq<unknown>(node) && typeof part === 'number') {
+    const item = node.items[part] as ParsedNode | undefined;
+    return item === undefined ? null : { node: item, offset: item.range[0] };
+  }
+  return null;
+}
+
+function crossChecks(matrix: MatrixFile): { path: PropertyKey[]; text: string }[] {
+  return [...duplicates(matrix), ...danglingEndpoints(matrix), ...danglingPoints(matrix)];
+}
+
+function* duplicates(matrix: MatrixFile) {
+  for (const axis of axisNames) {
+    const seen = new Set<string>();
+    for (const [index, entry] of matrix.axes[axis].entries()) {
+      const id = axisId(entry);
+      if (seen.has(id)) {
+        yield {
+          path: ['axes', axis, index],
+          text: `axes.${axis} holds "${id}" twice; give each value its own id`,
+        };
+      }
+      seen.add(id);
+    }
+  }
+}
+
+function* danglingEndpoints(matrix: MatrixFile) {
+  const known = Object.keys(matrix.endpoints ?? {});
+  for (const [index, model] of matrix.axes.model.entries()) {
+    if (model.endpoint === undefined || known.includes(model.endpoint)) continue;
+    const names =
+      known.length === 0 ? 'there is no `endpoints` section' : `endpoints are ${known.join(', ')}`;
+    const text = `axes.model[${index}].endpoint names "${model.endpoint}", but ${names}`;
+    yield { path: ['axes', 'model', index, 'endpoint'], text };
+  }
+}
+
+function* danglingPoints(matrix: MatrixFile) {
+  for (const section of ['include', 'exclude'] as const) {
+    for (const [index, point] of (matrix[section] ?? []).entries()) {
+      for (const axis of axisNames) {
+        const ids = matrix.axes[axis].map((entry) => axisId(entry));
+        const unknown = [point[axis] ?? []]
+          .flat()
+          .map(String)
+          .filter((value) => !ids.includes(value));
+        for (const value of unknown) {
+          const text = `${section}[${index}].${axis} names "${value}", which is not on the axis (${ids.join(', ')})`;
+          yield { path: [section, index, axis], text };
+        }
+      }
+    }
+  }
+}
+
+/** The name of an axis value in tables. A load without a name is called after its concurrency. */
+export function axisId(entry: { readonly id?: string | undefined; readonly concurrency?: unknown }): string {
+  return entry.id ?? `c${String(entry.concurrency)}`;
+}

@@ -1,0 +1,103 @@
+import type { CallRow, Clock, Instant } from '@perwatt/core';
+import type { CellPoint } from '@perwatt/records';
+import type { Cell } from './plan.js';
+
+/** A finished cell as the live display shows it. */
+export interface CellResult {
+  readonly point: CellPoint;
+  readonly status: 'done' | 'failed' | 'interrupted';
+  readonly verdict: 'valid' | 'flagged' | 'invalid' | null;
+  /** Share of scored queries that were right; null when none was scored. */
+  readonly accuracy: number | null;
+  readonly queries: number;
+  readonly seconds: number;
+}
+
+export interface ProgressSnapshot {
+  readonly cells_done: number;
+  readonly cells: number;
+  readonly queries_done: number;
+  readonly queries: number;
+  readonly point: CellPoint | null;
+  readonly phase: string;
+  readonly cell_queries_done: number;
+  readonly cell_queries: number;
+  /** Output tokens per second over the last seconds; null before the first call ended. */
+  readonly tokens_per_s: number | null;
+  readonly eta_s: number | null;
+  readonly results: readonly CellResult[];
+}
+
+/** Counts what a run has done. Cheap enough to be fed inside measured windows; the display asks for snapshots. */
+export interface Progress {
+  cellStarted(cell: Cell, open: number): void;
+  phase(name: string): void;
+  callEnded(call: CallRow): void;
+  queryEnded(): void;
+  cellEnded(result: Omit<CellResult, 'seconds'>): void;
+  snapshot(): ProgressSnapshot;
+}
+
+const RATE_WINDOW_NS = 5_000_000_000n;
+
+export function createProgress(cells: readonly Cell[], clock: Clock): Progress {
+  const total = cells.reduce((sum, cell) => sum + cell.dataset.items.length * cell.repeats, 0);
+  const started = clock.now();
+  const results: CellResult[] = [];
+  let recent: { at: Instant; tokens: number }[] = [];
+  let current: { cell: Cell; since: Instant; open: number; done: number } | null = null;
+  let done = 0;
+  let skipped = 0;
+  let phase = 'starting';
+  return {
+    cellStarted(cell, open) {
+      const already = cell.dataset.items.length * cell.repeats - open;
+      current = { cell, since: clock.now(), open, done: 0 };
+      done += already;
+      skipped += already;
+      recent = [];
+    },
+    phase(name) {
+      phase = name;
+    },
+    callEnded(call) {
+      const at = clock.now();
+      recent = recent.filter((r) => at - r.at < RATE_WINDOW_NS);
+      recent.push({ at, tokens: call.completion_tokens ?? 0 });
+    },
+    queryEnded() {
+      done += 1;
+      if (current !== null) current.done += 1;
+    },
+    cellEnded(result) {
+      const seconds = current === null ? 0 : Number(clock.now() - current.since) / 1e9;
+      results.push({ ...result, seconds });
+      current = null;
+    },
+    snapshot() {
+      const now = clock.now();
+      const fresh = done - skipped;
+      const elapsed_s = Number(now - started) / 1e9;
+      return {
+        cells_done: results.length,
+        cells: cells.length,
+        queries_done: done,
+        queries: total,
+        point: current?.cell.point ?? null,
+        phase,
+        cell_queries_done: current?.done ?? 0,
+        cell_queries: current?.open ?? 0,
+        tokens_per_s: rate(recent, now),
+        eta_s: fresh === 0 ? null : (elapsed_s / fresh) * (total - done),
+        results: [...results],
+      };
+    },
+  };
+}
+
+function rate(recent: readonly { at: Instant; tokens: number }[], now: Instant): number | null {
+  const [first] = recent;
+  const span = first === undefined ? 0 : Number(now - first.at) / 1e9;
+  if (span <= 0) return null;
+  return recent.slice(1).reduce((sum, r) => sum + r.tokens, 0) / span || null;
+}

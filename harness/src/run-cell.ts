@@ -1,0 +1,200 @@
+import { type Client, type EndpointFacts, type Instant, type Item, instant } from '@perwatt/core';
+import { meanPower } from '@perwatt/metrics';
+import { type Baseline, type CellFile, completedQueries, queryId, type RunFolder, type Sitting } from '@perwatt/records';
+import { type HarnessDeps, pause } from './deps.js';
+import type { Cell, Plan } from './plan.js';
+import type { PowerLog } from './power-log.js';
+import type { Progress } from './progress.js';
+import { answerRow, runQuery } from './run-query.js';
+import { openSittingLog, type SittingLog } from './sitting-log.js';
+
+export interface CellWorld {
+  readonly run: RunFolder;
+  readonly plan: Plan;
+  readonly deps: HarnessDeps;
+  readonly power: PowerLog;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** Ends the run with this error; what was written stays. For failures outside a call, such as a full disk. */
+  readonly fail: (error: unknown) => void;
+}
+
+const FLUSH_MS = 1500;
+
+/** Idle power over `seconds` from now, or null when nothing is read or the run was stopped meanwhile. */
+export async function measureIdle(
+  world: CellWorld,
+  { kind, when, shared }: Pick<Baseline, 'kind' | 'when' | 'shared'>,
+): Promise<Baseline | null> {
+  const { power, plan, signal } = world;
+  if (power.domains.length === 0) return null;
+  world.progress.phase(`${kind === 'host_idle' ? 'host idle' : 'model idle'}, ${when}`);
+  const start = power.mark();
+  await pause(plan.protocol.baseline_s * 1000, signal);
+  const end = power.mark();
+  if (signal.aborted || start === null || end === null) return null;
+  power.drain();
+  const powers = power.series().map((series) => {
+    const { power_w, lo_w, hi_w, reason } = meanPower(series, { start, end });
+    return { domain: series.domain.id, power_w, lo_w, hi_w, reason };
+  });
+  return { kind, when, start_ns: String(start), end_ns: String(end), shared, powers };
+}
+
+/** What remains of a cell: its items and repeats less the queries that already have an answer. */
+export function openQueries(cell: Cell, run: RunFolder): { item: Item; repeat: number }[] {
+  const { answered } = completedQueries(run, cell.id);
+  const todo: { item: Item; repeat: number }[] = [];
+  for (let repeat = 0; repeat < cell.repeats; repeat++) {
+    for (const item of cell.dataset.items) {
+      if (!answered.has(queryId(cell.id, item.id, repeat))) todo.push({ item, repeat });
+    }
+  }
+  return todo;
+}
+
+export interface SittingInput {
+  readonly client: Client;
+  readonly endpoint: EndpointFacts;
+  /** Baselines taken before this sitting that hold for it too. */
+  readonly baselines: readonly Baseline[];
+}
+
+/**
+ * One sitting: warm-up, then every open query of the cell with `concurrency` of them in flight. The cell's file says
+ * `open` from the start of the window until the sitting is settled, so that a crash is seen by the resume.
+ */
+export async function runSitting(cell: Cell, input: SittingInput, world: CellWorld): Promise<CellFile> {
+  const { run, deps, power, progress, signal } = world;
+  const before = run.readCell(cell.id);
+  const index = before.sittings.length;
+  const todo = openQueries(cell, run);
+  const log = openSittingLog(run, cell.id, index);
+  let seq = 0;
+  const base = {
+    run_id: run.manifest.run_id,
+    cell_id: cell.id,
+    sitting: index,
+    client: input.client,
+    signal,
+    nextSeq: () => seq++,
+  };
+  progress.phase('warm-up');
+  const warmups = warmupItems(cell, world);
+  for (const [n, item] of warmups.entries()) {
+    if (signal.aborted) break;
+    const query_id = `${cell.id}/warmup/${index}.${n}`;
+    await runQuery(
+      cell,
+      { item, repeat: 0 },
+      { ...base, query_id, phase: 'warmup', onCall: (call) => log.append([call], []) },
+    );
+  }
+  const pids = input.endpoint.pids;
+  const cpuBefore = deps.cpuTimes(pids);
+  const sleptBefore = deps.suspendedNs();
+  const start = power.mark() ?? deps.clock.now();
+  const opened: Sitting = {
+    sitting: index,
+    state: 'open',
+    boot_id: deps.bootId(),
+    start_ns: String(start),
+    end_ns: null,
+    warmup_calls: warmups.length,
+    baselines: input.baselines,
+    foreign_load_ratio: null,
+    suspended: null,
+  };
+  const running: CellFile = { ...before, status: 'running', sittings: [...before.sittings, opened] };
+  run.writeCell(running);
+  progress.phase('measuring');
+  const flushing = setInterval(() => attempt(world, () => flushAll(power, log)), FLUSH_MS);
+  try {
+    await closedLoop(cell, todo, { ...base, log, world });
+  } finally {
+    clearInterval(flushing);
+  }
+  const end = power.mark() ?? deps.clock.now();
+  power.drain();
+  const segments = log.close();
+  const sitting: Sitting = {
+    ...opened,
+    end_ns: String(end),
+    foreign_load_ratio: foreignLoad(cpuBefore, deps.cpuTimes(pids), { start, end: instant(end) }),
+    suspended: slept(sleptBefore, deps.suspendedNs()),
+  };
+  const ended: CellFile = {
+    ...running,
+    sittings: [...before.sittings, sitting],
+    segments: [...running.segments, ...segments],
+  };
+  run.writeCell(ended);
+  return ended;
+}
+
+/** Samples first: a call on disk then has the samples of its span on disk too. */
+function flushAll(power: PowerLog, log: SittingLog): void {
+  power.drain();
+  power.flush();
+  log.flush();
+}
+
+function attempt(world: CellWorld, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    world.fail(error);
+  }
+}
+
+interface LoopContext {
+  readonly run_id: string;
+  readonly cell_id: string;
+  readonly sitting: number;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  readonly nextSeq: () => number;
+  readonly log: SittingLog;
+  readonly world: CellWorld;
+}
+
+async function closedLoop(cell: Cell, todo: readonly { item: Item; repeat: number }[], context: LoopContext) {
+  const { log, world, signal } = context;
+  let next = 0;
+  const worker = async () => {
+    for (let work = todo[next++]; work !== undefined && !signal.aborted; work = todo[next++]) {
+      const owner = { ...context, query_id: queryId(cell.id, work.item.id, work.repeat) };
+      const outcome = await runQuery(cell, work, {
+        ...owner,
+        phase: 'measure',
+        onCall: (call, texts) => {
+          log.append([call], texts);
+          world.progress.callEnded(call);
+        },
+      });
+      if (outcome === null) return;
+      log.append([], [answerRow(outcome, owner)]);
+      world.progress.queryEnded();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(cell.concurrency, todo.length) }, worker));
+}
+
+/** The last items of the data set, so that a warm-up is like the load and a prompt cache gains least from it. */
+const warmupItems = (cell: Cell, { plan }: CellWorld): readonly Item[] =>
+  cell.dataset.items.slice(-Math.min(plan.protocol.warmup_calls, cell.dataset.items.length));
+
+type Cpu = ReturnType<HarnessDeps['cpuTimes']>;
+
+/** CPU time of others within the window, as a share of one core. */
+function foreignLoad(before: Cpu, after: Cpu, window: { start: Instant; end: Instant }): number | null {
+  const length = Number(window.end - window.start);
+  if (before === null || after === null || length <= 0) return null;
+  const host = after.host_busy_ns - before.host_busy_ns;
+  const own = after.own_ns - before.own_ns;
+  return Math.max(0, (host - own) / length);
+}
+
+/** More than 10 ms of sleep within the window; below that the two clocks' readings may merely lie apart. */
+const slept = (before: number | null, after: number | null): boolean | null =>
+  before === null || after === null ? null : after - before > 10_000_000;

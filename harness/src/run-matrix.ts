@@ -1,0 +1,318 @@
+import {
+  type EndpointFacts,
+  type MatrixFile,
+  messageOf,
+  PerwattError,
+  SCHEMA_VERSION,
+} from '@perwatt/core';
+import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
+import { type Baseline, type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
+import { canonicalJson, differences, sha256Hex } from './canonical.js';
+import { createClientPool } from './client-pool.js';
+import { type HarnessDeps, pause } from './deps.js';
+import { type Cell, type Plan, planMatrix } from './plan.js';
+import { openPowerLog } from './power-log.js';
+import { type CellResult, createProgress, type Progress } from './progress.js';
+import { localQueue } from './queue.js';
+import { type CellWorld, measureIdle, openQueries, runSitting } from './run-cell.js';
+import { settleCell } from './settle.js';
+
+export interface RunOptions {
+  /** Folder that run folders are made in. */
+  readonly root: string;
+  /** Ends the run cleanly: calls in flight are dropped, everything finished is kept, a resume goes on. */
+  readonly signal: AbortSignal;
+  /** Told the run's progress object and folder before the first cell. */
+  readonly onStart?: (progress: Progress, run: RunFolder) => void;
+  readonly onCell?: (result: CellResult) => void;
+}
+
+export interface RunOutcome {
+  readonly run: RunFolder;
+  readonly status: 'done' | 'interrupted';
+  readonly results: readonly CellResult[];
+}
+
+/** Executes a plan in a new run folder. A cell that fails is recorded and the run goes on. */
+export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions): Promise<RunOutcome> {
+  const now = deps.wallTime();
+  const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace(/\..*/, 'Z').replace('T', '-');
+  const manifest: RunManifest = {
+    schema_version: SCHEMA_VERSION,
+    metric_spec_version: METRIC_SPEC_VERSION,
+    run_id: `${stamp}-${plan.matrix.name}`,
+    perwatt_version: deps.version,
+    status: 'running',
+    matrix: plan.matrix,
+    matrix_sha256: plan.matrix_sha256,
+    order: plan.cells.map((cell) => cell.id),
+    host: deps.hostFacts(),
+    clocks: [],
+    left_out: plan.left_out,
+    power: [],
+  };
+  const run = createRun(options.root, manifest);
+  const release = run.lock();
+  try {
+    for (const cell of plan.cells) run.writeCell(plannedCell(cell, manifest.run_id));
+    return await execute(plan, run, { deps, options });
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Goes on with a run: settles what a crash left open, then does what is missing. Refuses when the matrix, its data or
+ * its models are no longer what the run was made of, naming what changed.
+ *
+ * @param matrix the file as it is now, or null to take the run's own
+ */
+export async function resumeRun(
+  run: RunFolder,
+  matrix: MatrixFile | null,
+  { deps, options }: { readonly deps: HarnessDeps; readonly options: RunOptions },
+): Promise<RunOutcome> {
+  const { manifest } = run;
+  if (matrix !== null && sha256Hex(canonicalJson(matrix)) !== manifest.matrix_sha256) {
+    const changes = differences(manifest.matrix, matrix).slice(0, 10).join('; ');
+    throw new PerwattError('MATRIX_CHANGED', `the matrix of run ${manifest.run_id} has changed: ${changes}`);
+  }
+  const release = run.lock();
+  try {
+    const full = await planMatrix(manifest.matrix, deps);
+    const plan = inOrder(full, run);
+    return await execute(plan, run, { deps, options });
+  } finally {
+    release();
+  }
+}
+
+/** The plan's cells as the run holds them. A cell that is gone or new means that something it is made of changed. */
+function inOrder(plan: Plan, run: RunFolder): Plan {
+  const cells = run.manifest.order.map((id, position) => {
+    const cell = plan.cells.find((c) => c.id === id);
+    if (cell !== undefined) return { ...cell, position };
+    const point = Object.values(run.readCell(id).point).join(' × ');
+    throw new PerwattError(
+      'MATRIX_CHANGED',
+      `cell ${id} (${point}) of run ${run.manifest.run_id} can't be made again: its model, data set, strategy or their versions changed`,
+    );
+  });
+  return { ...plan, cells };
+}
+
+const plannedCell = (cell: Cell, run_id: string): CellFile => ({
+  schema_version: SCHEMA_VERSION,
+  run_id,
+  cell_id: cell.id,
+  point: cell.point,
+  position: cell.position,
+  seed: cell.seed,
+  repeats: cell.repeats,
+  concurrency: cell.concurrency,
+  max_tokens: cell.max_tokens,
+  status: 'planned',
+  failure: null,
+  verdict: null,
+  provenance: null,
+  sittings: [],
+  ledgers: [],
+  segments: [],
+});
+
+interface Execution {
+  readonly deps: HarnessDeps;
+  readonly options: RunOptions;
+}
+
+async function execute(plan: Plan, run: RunFolder, { deps, options }: Execution): Promise<RunOutcome> {
+  const broken = new AbortController();
+  const signal = AbortSignal.any([options.signal, broken.signal]);
+  run.updateManifest({
+    status: 'running',
+    clocks: [
+      ...run.manifest.clocks,
+      {
+        boot_id: deps.bootId(),
+        at_ns: String(deps.clock.now()),
+        wall_time: deps.wallTime().toISOString(),
+      },
+    ],
+  });
+  settleCrashed(plan, run);
+  const { power: wanted } = plan.matrix;
+  const power = openPowerLog(run, deps.powerSources(wanted?.sources), {
+    period_ms: wanted?.period_ms,
+    boot_id: deps.bootId(),
+  });
+  const progress = createProgress(plan.cells, deps.clock);
+  options.onStart?.(progress, run);
+  const fail = (error: unknown) => broken.abort(error);
+  const draining = setInterval(() => {
+    try {
+      power.drain();
+    } catch (error) {
+      fail(error);
+    }
+  }, 1000);
+  const world: CellWorld = { run, plan, deps, power, progress, signal, fail };
+  try {
+    await runCells(world, options);
+    if (broken.signal.aborted) throw broken.signal.reason;
+    const status = signal.aborted ? 'interrupted' : 'done';
+    run.updateManifest({ status });
+    return { run, status, results: progress.snapshot().results };
+  } finally {
+    clearInterval(draining);
+    power.close();
+  }
+}
+
+/** A sitting that is still open was cut off by a crash. What it finished is graded and attributed before anything new. */
+function settleCrashed(plan: Plan, run: RunFolder): void {
+  for (const cell of plan.cells) {
+    const file = run.readCell(cell.id);
+    const open = file.sittings.filter((s) => s.state === 'open');
+    for (const { sitting } of open) settleCell(cell, { run, plan, sitting, live: null });
+  }
+}
+
+async function runCells(world: CellWorld, options: RunOptions): Promise<void> {
+  const { plan, run, progress, signal } = world;
+  const queue = localQueue<Cell>();
+  for (const cell of plan.cells) {
+    if (run.readCell(cell.id).status !== 'done') await queue.enqueue(cell.id, cell);
+  }
+  const pool = createClientPool();
+  const idle = createIdleBaselines(world);
+  try {
+    let first = true;
+    for (let lease = await queue.claim(); lease !== null && !signal.aborted; lease = await queue.claim()) {
+      if (!first) await pause(plan.protocol.cooldown_s * 1000, signal);
+      first = false;
+      progress.cellStarted(lease.value, openQueries(lease.value, run).length);
+      const result = await runOne(lease.value, { world, pool, idle });
+      progress.cellEnded(result);
+      const shown = progress.snapshot().results.at(-1);
+      if (shown !== undefined) options.onCell?.(shown);
+      await (result.status === 'interrupted' ? queue.fail(lease) : queue.complete(lease));
+    }
+  } finally {
+    await pool.close();
+  }
+  if (!signal.aborted) await idle.hostAfter();
+}
+
+interface CellTools {
+  readonly world: CellWorld;
+  readonly pool: ReturnType<typeof createClientPool>;
+  readonly idle: IdleBaselines;
+}
+
+async function runOne(cell: Cell, tools: CellTools): Promise<Omit<CellResult, 'seconds'>> {
+  const { world } = tools;
+  try {
+    return await measureCell(cell, tools);
+  } catch (error) {
+    if (error instanceof PerwattError && error.code === 'DISK_FULL') throw error;
+    const file = world.run.readCell(cell.id);
+    const failure = error instanceof PerwattError ? `${error.code}: ${error.message}` : messageOf(error);
+    world.run.writeCell({ ...file, status: 'failed', failure });
+    return { point: cell.point, status: 'failed', verdict: null, accuracy: null, queries: 0 };
+  }
+}
+
+async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promise<Omit<CellResult, 'seconds'>> {
+  const { run, plan, signal } = world;
+  const key = `${cell.point.model} on ${cell.point.accelerator} × ${cell.concurrency}`;
+  const switched = await pool.release(key);
+  if (switched) await idle.hostIdle();
+  world.progress.phase('loading the model');
+  const { client, facts } = await pool.open(key, () =>
+    cell.model.client({ accelerator: cell.accelerator, sequences: cell.concurrency }),
+  );
+  run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, facts, plan) });
+  const before = await idle.loadedBefore(key);
+  await runSitting(cell, { client, endpoint: facts, baselines: [...idle.hostBefore(), ...before] }, world);
+  const sitting = run.readCell(cell.id).sittings.length - 1;
+  const after = await measureIdle(world, { kind: 'loaded_idle', when: 'after', shared: false });
+  idle.awaitsHostAfter(cell.id, sitting);
+  world.progress.phase('grading');
+  const settled = settleCell(cell, { run, plan, sitting, live: { power: world.power, after } });
+  const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
+  return {
+    point: cell.point,
+    status,
+    verdict: settled.file.verdict?.state ?? null,
+    accuracy: settled.accuracy,
+    queries: settled.queries,
+  };
+}
+
+const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile['provenance'] => ({
+  endpoint,
+  dataset: {
+    id: cell.dataset.id,
+    version: cell.dataset.version,
+    digest: cell.dataset.digest,
+    items: cell.dataset.items.length,
+    licence: cell.dataset.licence,
+    guess_rate: cell.dataset.guess_rate,
+  },
+  strategy: { id: cell.strategy.id, version: cell.strategy.version, params: cell.params },
+  grader: { id: cell.grader.id, version: cell.grader.version },
+  protocol: plan.matrix.protocol,
+});
+
+interface IdleBaselines {
+  /** Measures the idle host. With shared baselines only the first call does. */
+  hostIdle(): Promise<void>;
+  hostBefore(): readonly Baseline[];
+  /** Idle with the model loaded; shared baselines take it once for each model. */
+  loadedBefore(key: string): Promise<readonly Baseline[]>;
+  /** Remembers a sitting whose `host_idle after` is the next one measured. */
+  awaitsHostAfter(cellId: string, sitting: number): void;
+  hostAfter(): Promise<void>;
+}
+
+function createIdleBaselines(world: CellWorld): IdleBaselines {
+  const { run, plan } = world;
+  const shared = plan.protocol.shared_baselines;
+  const loaded = new Map<string, Baseline>();
+  let host: Baseline | null = null;
+  let waiting: { cellId: string; sitting: number }[] = [];
+  const giveAfter = (baseline: Baseline) => {
+    for (const { cellId, sitting } of waiting) {
+      const file = run.readCell(cellId);
+      const sittings = file.sittings.map((s) =>
+        s.sitting === sitting ? { ...s, baselines: [...s.baselines, { ...baseline, when: 'after' as const }] } : s,
+      );
+      run.writeCell({ ...file, sittings });
+    }
+    waiting = [];
+  };
+  const measureHost = async (when: Baseline['when']) => {
+    const measured = await measureIdle(world, { kind: 'host_idle', when, shared });
+    if (measured === null) return;
+    giveAfter(measured);
+    host = { ...measured, when: 'before' };
+  };
+  return {
+    async hostIdle() {
+      if (host === null || !shared) await measureHost('before');
+    },
+    hostBefore: () => (host === null ? [] : [host]),
+    async loadedBefore(key) {
+      const known = shared ? loaded.get(key) : undefined;
+      if (known !== undefined) return [known];
+      const measured = await measureIdle(world, { kind: 'loaded_idle', when: 'before', shared });
+      if (measured === null) return [];
+      loaded.set(key, measured);
+      return [measured];
+    },
+    awaitsHostAfter(cellId, sitting) {
+      waiting.push({ cellId, sitting });
+    },
+    hostAfter: () => measureHost('after'),
+  };
+}

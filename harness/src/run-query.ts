@@ -1,0 +1,94 @@
+import {
+  type CallRecord,
+  type CallRequest,
+  type CallRow,
+  type Client,
+  createRng,
+  type Item,
+  type Outcome,
+  seedFrom,
+  type TextRow,
+} from '@perwatt/core';
+import type { Cell } from './plan.js';
+import { callResult, callRow, type RowOwner, textRows } from './rows.js';
+
+export interface QueryContext extends RowOwner {
+  readonly client: Client;
+  readonly phase: 'warmup' | 'measure';
+  readonly signal: AbortSignal;
+  /** Order of dispatch, counted over the sitting. */
+  readonly nextSeq: () => number;
+  /** Takes each call's rows as it ends. */
+  readonly onCall: (call: CallRow, texts: readonly TextRow[]) => void;
+}
+
+/**
+ * Puts one item once through the cell's strategy. Null when the run was stopped meanwhile: such a query leaves call
+ * rows at most, never an answer, and is asked anew by a resume.
+ */
+export async function runQuery(
+  cell: Cell,
+  { item, repeat }: { readonly item: Item; readonly repeat: number },
+  context: QueryContext,
+): Promise<Outcome | null> {
+  const query = cell.strategy.run(item, cell.params, {
+    answers: {
+      extract: (text) => cell.grader.extract(text, item),
+      same: (a, b) => cell.grader.same(a, b),
+    },
+    rng: createRng(seedFrom(cell.seed, item.id, repeat)),
+    max_tokens: cell.max_tokens,
+  });
+  let step = await query.next();
+  for (let round = 0; !step.done; round++) {
+    const requests = step.value;
+    const records = await Promise.all(requests.map((request) => send(cell, request, { ...context, round })));
+    if (context.signal.aborted) {
+      await query.return({ status: 'failed', reason: 'stopped', candidates: [] });
+      return null;
+    }
+    step = await query.next(requests.map((request, i) => callResult(request, at(records, i))));
+  }
+  return step.value;
+}
+
+async function send(
+  cell: Cell,
+  request: CallRequest,
+  context: QueryContext & { readonly round: number },
+): Promise<CallRecord> {
+  const seq = context.nextSeq();
+  const record = await context.client.call(
+    { model: cell.model.request_model, input: request.input, sampling: request.sampling },
+    { signal: context.signal },
+  );
+  const row = callRow(request, record, { ...context, seq, model: cell.point.model });
+  context.onCall(row, textRows(request, record, context));
+  return record;
+}
+
+function at(records: readonly CallRecord[], index: number): CallRecord {
+  const record = records[index];
+  if (record === undefined) throw new RangeError(`no record for request ${index}`);
+  return record;
+}
+
+/** The `answer` row that completes a query. Written after the rows of all its calls. */
+export function answerRow(outcome: Outcome, owner: RowOwner): TextRow {
+  const { run_id, cell_id, query_id, sitting } = owner;
+  const { status, candidates } = outcome;
+  const rest =
+    outcome.status === 'answered'
+      ? { call_id: outcome.call_id, decisions: outcome.decisions }
+      : { reason: outcome.reason };
+  return {
+    run_id,
+    cell_id,
+    query_id,
+    call_id: null,
+    sitting,
+    kind: 'answer',
+    text: outcome.status === 'answered' ? outcome.answer : null,
+    detail: JSON.stringify({ status, ...rest, candidates }),
+  };
+}

@@ -1,0 +1,152 @@
+import { type CallRow, type Instant, instant, type QueryRow, type TextRow } from '@perwatt/core';
+import type { PowerSeries, Window } from '@perwatt/metrics';
+import {
+  type Baseline,
+  type CellFile,
+  completedQueries,
+  type RunFolder,
+  SegmentWriter,
+  type Sitting,
+} from '@perwatt/records';
+import { addLedgers, energiesOf, ledgersOf } from './energy.js';
+import { judgeCell } from './judge-cell.js';
+import type { Cell, Plan } from './plan.js';
+import type { PowerLog } from './power-log.js';
+import { queryRow } from './query-row.js';
+
+export interface SettleInput {
+  readonly run: RunFolder;
+  readonly plan: Plan;
+  readonly sitting: number;
+  /** The sitting that just ended, with its power still in memory; null for one that a crash cut off. */
+  readonly live: { readonly power: PowerLog; readonly after: Baseline | null } | null;
+}
+
+export interface Settled {
+  readonly file: CellFile;
+  /** Whether every query of the cell is there. */
+  readonly complete: boolean;
+  readonly accuracy: number | null;
+  readonly queries: number;
+}
+
+/**
+ * Closes a sitting: grades what it answered, shares its energy out and writes the `queries` rows, the ledgers and the
+ * verdict. Nothing of this happens inside a measured window. Safe to repeat: rows that are there are not written again.
+ */
+export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput): Settled {
+  const before = run.readCell(cell.id);
+  const calls = run.readCalls(cell.id).filter((c) => c.sitting === sitting && c.phase === 'measure');
+  const answers = run.readTexts(cell.id).filter((t) => t.sitting === sitting && t.kind === 'answer');
+  const opened = before.sittings.find((s) => s.sitting === sitting);
+  if (opened === undefined) throw new RangeError(`cell ${cell.id} has no sitting ${sitting}`);
+  const series = live === null ? seriesFromDisk(run, opened) : live.power.series();
+  const closed = closeSitting(opened, { calls, series, live });
+  const window = windowOf(closed);
+  const surviving = survivors(calls, answers);
+  const energies = energiesOf({ series, calls: surviving, window, baselines: closed.baselines });
+  const { settled } = completedQueries(run, cell.id);
+  const rows = answers
+    .filter((answer) => !settled.has(answer.query_id))
+    .map((answer) =>
+      queryRow(answer, {
+        cell,
+        run_id: run.manifest.run_id,
+        calls: surviving.filter((c) => c.query_id === answer.query_id),
+        energy: energies.get(answer.query_id) ?? null,
+      }),
+    );
+  const segment = writeRows(run, cell, { rows, sitting });
+  const ledgers = ledgersOf({ series, calls, surviving, window });
+  const merged: CellFile = {
+    ...before,
+    sittings: before.sittings.map((s) => (s.sitting === sitting ? closed : s)),
+    ledgers: addLedgers(before.ledgers, ledgers),
+    segments: segment === null ? before.segments : [...before.segments, segment],
+  };
+  const queries = run.readQueries(cell.id);
+  const expected = cell.dataset.items.length * cell.repeats;
+  const complete = queries.length >= expected;
+  const file: CellFile = {
+    ...merged,
+    status: complete ? 'done' : 'running',
+    verdict: judgeCell({
+      cell: merged,
+      protocol: plan.protocol,
+      quick: plan.matrix.protocol === 'quick',
+      queries,
+      expected,
+    }),
+  };
+  run.writeCell(file);
+  live?.power.forgetBefore(instant(window.end - 10_000_000_000n));
+  return { file, complete, accuracy: accuracyOf(queries), queries: queries.length };
+}
+
+interface CloseInput {
+  readonly calls: readonly CallRow[];
+  readonly series: readonly PowerSeries[];
+  readonly live: SettleInput['live'];
+}
+
+function closeSitting(opened: Sitting, { calls, series, live }: CloseInput): Sitting {
+  const end_ns = opened.end_ns ?? String(lastSign(opened, calls, series));
+  const after = live?.after ?? null;
+  return {
+    ...opened,
+    end_ns,
+    state: live === null ? 'crashed' : 'closed',
+    baselines: after === null ? opened.baselines : [...opened.baselines, after],
+  };
+}
+
+/** The last thing that is known of a sitting that was cut off: its last call's end or its last sample. */
+function lastSign(opened: Sitting, calls: readonly CallRow[], series: readonly PowerSeries[]): bigint {
+  const stamps = [...calls.map((c) => c.end_ns), ...series.flatMap((s) => s.at_ns.at(-1) ?? [])];
+  return stamps.reduce((a, b) => (a > b ? a : b), BigInt(opened.start_ns));
+}
+
+const windowOf = (sitting: Sitting): Window => ({
+  start: instant(BigInt(sitting.start_ns)),
+  end: instant(BigInt(sitting.end_ns ?? sitting.start_ns)),
+});
+
+/** Samples of the process that did the sitting: the power files of its boot that reach its start. */
+function seriesFromDisk(run: RunFolder, sitting: Sitting): PowerSeries[] {
+  const start: Instant = instant(BigInt(sitting.start_ns));
+  return run
+    .powerSeries()
+    .filter((file) => file.boot_id === sitting.boot_id)
+    .flatMap((file) => file.series)
+    .filter((s) => (s.at_ns[0] ?? start) < start && (s.at_ns.at(-1) ?? 0n) > start);
+}
+
+/** Calls whose query has an answer. The others are lost work: their energy stays in the ledger, unattributed. */
+function survivors(calls: readonly CallRow[], answers: readonly TextRow[]): CallRow[] {
+  const answered = new Set(answers.map((a) => a.query_id));
+  return calls.filter((c) => answered.has(c.query_id));
+}
+
+interface WriteInput {
+  readonly rows: readonly QueryRow[];
+  readonly sitting: number;
+}
+
+function writeRows(run: RunFolder, cell: Cell, { rows, sitting }: WriteInput) {
+  if (rows.length === 0) return null;
+  const folder = run.cellFolder(cell.id);
+  const writer = SegmentWriter.create({
+    folder,
+    file: `queries-${run.nextSegment(folder, 'queries')}.arrows`,
+    table: 'queries',
+    sitting,
+    metadata: { run_id: run.manifest.run_id, cell_id: cell.id },
+  });
+  writer.append(rows);
+  return writer.close();
+}
+
+function accuracyOf(queries: readonly QueryRow[]): number | null {
+  const scores = queries.flatMap((q) => q.score ?? []);
+  return scores.length === 0 ? null : scores.reduce((a, b) => a + b, 0) / scores.length;
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { PerwattError } from '@perwatt/core';
+import { Command, CommanderError } from 'commander';
+import { callCommand } from './commands/call.js';
+import { datasetsCommand } from './commands/datasets.js';
+import { doctorCommand } from './commands/doctor.js';
+import { gradeCommand } from './commands/grade.js';
+import { modelsCommand } from './commands/models.js';
+import { powerCommand } from './commands/power.js';
+import { reportCommand } from './commands/report.js';
+import { runCommand } from './commands/run.js';
+import { serveCommand } from './commands/serve.js';
+import type { Io } from './io.js';
+import { doctorProbes, makeDeps } from './world.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const stopping = new AbortController();
+let exitCode = 0;
+const io: Io = {
+  print: (line) => process.stdout.write(`${line}\n`),
+  printError: (line) => process.stderr.write(`${line}\n`),
+  draw: (text) => process.stderr.write(text),
+  stdin: process.stdin,
+  env: process.env,
+  cwd: process.cwd(),
+  columns: process.stderr.isTTY ? (process.stderr.columns ?? 80) : null,
+  wallTime: () => new Date(),
+  signal: stopping.signal,
+  setExitCode: (code) => {
+    exitCode = code;
+  },
+};
+
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => {
+    if (stopping.signal.aborted) process.exit(130);
+    io.printError(name === 'SIGINT' ? '\nstopping; press Ctrl-C again to stop at once' : 'stopping');
+    stopping.abort(new Error(name));
+  });
+}
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+});
+
+const program = new Command('perwatt')
+  .description('Intelligence per watt, measured: accuracy, watts and joules of models on accelerators')
+  .version(version)
+  .option('--verbose', 'add the causes of an error')
+  .configureHelp({ showGlobalOptions: true })
+  .exitOverride()
+  .addCommand(runCommand(io, makeDeps(io, version)))
+  .addCommand(reportCommand(io))
+  .addCommand(doctorCommand(io, doctorProbes(io)))
+  .addCommand(powerCommand(io))
+  .addCommand(modelsCommand(io))
+  .addCommand(datasetsCommand(io))
+  .addCommand(gradeCommand(io))
+  .addCommand(callCommand(io))
+  .addCommand(serveCommand(io));
+for (const command of withSubcommands(program)) command.exitOverride();
+
+function* withSubcommands(command: Command): Generator<Command> {
+  yield command;
+  for (const sub of command.commands) yield* withSubcommands(sub);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  exitCode = report(error);
+}
+process.exitCode = exitCode;
+
+/** Prints what went wrong and returns the exit code: 2 for wrong usage, 1 for any other failure. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (!(error instanceof PerwattError)) {
+    io.printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return 1;
+  }
+  io.printError(`error[${error.code}]: ${error.message}`);
+  io.printError(`hint: ${error.hint}`);
+  if (program.opts()['verbose'] && error.cause !== undefined) io.printError(causes(error.cause));
+  return error.code === 'USAGE' ? 2 : 1;
+}
+
+function causes(cause: unknown): string {
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  const deeper = cause instanceof Error && cause.cause !== undefined ? `\n${causes(cause.cause)}` : '';
+  return `caused by: ${text}${deeper}`;
+}
