@@ -1,0 +1,199 @@
+import type { ToolCall, Usage } from '@perwatt/core';
+import { errorText, type Failure } from './failure.js';
+import { asArray, asCount, asObject, asText, excerpt, type JsonObject, parseJson } from './json.js';
+import type { SseEvent } from './sse.js';
+
+/** What one event of a stream brought; `none` when it was no event to count: cut off, or after `[DONE]`. */
+export type Step =
+  | { readonly kind: 'delta'; readonly content: string; readonly reasoning: string; readonly empty: boolean }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** What has come of an answer so far; the fields of a call record that are read from payloads. */
+export interface AnswerSoFar {
+  readonly content: string;
+  readonly reasoning: string;
+  readonly tool_calls: readonly ToolCall[];
+  readonly finish_reason: string | null;
+  readonly usage: Usage | null;
+  readonly done: boolean;
+  readonly events: number;
+  readonly content_events: number;
+}
+
+/** Puts an answer together from the payloads of an OpenAI-compatible server. */
+export interface AnswerBuilder {
+  /** Takes one event of a stream. Nothing may be taken after a step that failed. */
+  takeEvent(event: SseEvent): Step;
+  /** Takes a body that is one JSON text; the failure it stands for, or null. */
+  takeBody(text: string): Failure | null;
+  soFar(): AnswerSoFar;
+}
+
+const protocolError = (kind: string, message: string): Failure => ({
+  status: 'protocol_error',
+  kind,
+  message,
+});
+const streamError = (message: string): Failure => ({ status: 'stream_error', kind: 'server_error', message });
+
+/**
+ * A delta is non-empty when it carries answer text, reasoning (`reasoning_content` or `reasoning`) or a piece of a tool
+ * call; a role alone is nothing, and any key may be missing. Only the choice of index 0 is read. The last usage block and
+ * the last finish reason win. An event cut off by the end of the stream counts only if its JSON is whole.
+ */
+export function createAnswer(): AnswerBuilder {
+  const tools = createToolCalls();
+  let content = '';
+  let reasoning = '';
+  let finish: string | null = null;
+  let usage: Usage | null = null;
+  let done = false;
+  let events = 0;
+  let contentEvents = 0;
+
+  const takePayload = (payload: JsonObject) => {
+    usage = usageOf(payload['usage']) ?? usage;
+    const choice = firstChoice(payload['choices']);
+    const delta = asObject(choice?.['delta'] ?? choice?.['message']);
+    const added = {
+      content: contentText(delta?.['content'] ?? choice?.['text']),
+      reasoning: asText(delta?.['reasoning_content']) || asText(delta?.['reasoning']),
+    };
+    const tool = tools.take(asArray(delta?.['tool_calls']));
+    content += added.content;
+    reasoning += added.reasoning;
+    finish = asText(choice?.['finish_reason']) || finish;
+    return { ...added, empty: added.content === '' && added.reasoning === '' && !tool };
+  };
+
+  const takeEvent = (event: SseEvent): Step => {
+    const text = event.data.trim();
+    if (text === '[DONE]') {
+      done = true;
+      return { kind: 'done' };
+    }
+    const value = parseJson(text);
+    if (value === undefined && !event.terminated) return { kind: 'none' };
+    events += 1;
+    if (text === '') return { kind: 'delta', content: '', reasoning: '', empty: true };
+    const payload = asObject(value);
+    const failure = eventFailure(event, payload);
+    if (failure !== null) return { kind: 'failed', failure };
+    const step = { kind: 'delta', ...takePayload(payload ?? {}) } as const;
+    if (!step.empty) contentEvents += 1;
+    return step;
+  };
+
+  return {
+    takeEvent: (event) => (done ? { kind: 'none' } : takeEvent(event)),
+    takeBody(text) {
+      const payload = asObject(parseJson(text));
+      const failure = bodyFailure(text, payload);
+      if (failure === null) takePayload(payload ?? {});
+      return failure;
+    },
+    soFar: () => ({
+      content,
+      reasoning,
+      tool_calls: tools.all(),
+      finish_reason: finish,
+      usage,
+      done,
+      events,
+      content_events: contentEvents,
+    }),
+  };
+}
+
+function eventFailure(event: SseEvent, payload: JsonObject | null): Failure | null {
+  if (event.type === 'error')
+    return streamError(payload === null ? excerpt(event.data) : (errorText(payload) ?? ownMessage(payload)));
+  return payloadFailure(event.data, payload);
+}
+
+function payloadFailure(text: string, payload: JsonObject | null): Failure | null {
+  if (payload === null) return protocolError('bad_json', `not a JSON object: ${excerpt(text)}`);
+  const error = errorText(payload);
+  if (error !== null) return streamError(error);
+  const choices = payload['choices'];
+  return choices === undefined || choices === null || Array.isArray(choices)
+    ? null
+    : protocolError('bad_payload', `choices is not a list: ${excerpt(text)}`);
+}
+
+function bodyFailure(text: string, payload: JsonObject | null): Failure | null {
+  if (text.trim() === '')
+    return { status: 'truncated', kind: 'empty_body', message: 'the response has an empty body' };
+  const failure = payloadFailure(text, payload);
+  if (failure !== null) return failure;
+  return firstChoice(payload?.['choices']) === null
+    ? protocolError('bad_payload', `no answer in the body: ${excerpt(text)}`)
+    : null;
+}
+
+const ownMessage = (payload: JsonObject): string => asText(payload['message']) || JSON.stringify(payload);
+
+function firstChoice(choices: unknown): JsonObject | null {
+  for (const each of asArray(choices)) {
+    const choice = asObject(each);
+    if (choice !== null && (choice['index'] ?? 0) === 0) return choice;
+  }
+  return null;
+}
+
+/** Some servers send answer text as a list of parts. */
+function contentText(content: unknown): string {
+  if (!Array.isArray(content)) return asText(content);
+  return content.map((part) => asText(asObject(part)?.['text'])).join('');
+}
+
+/** A usage block with both counts; null for anything else, so that no count is ever made up. */
+export function usageOf(value: unknown): Usage | null {
+  const usage = asObject(value);
+  const prompt = asCount(usage?.['prompt_tokens']);
+  const completion = asCount(usage?.['completion_tokens']);
+  if (usage === null || prompt === null || completion === null) return null;
+  const cached = asCount(asObject(usage['prompt_tokens_details'])?.['cached_tokens']);
+  const reasoning = asCount(asObject(usage['completion_tokens_details'])?.['reasoning_tokens']);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    ...(cached === null ? {} : { cached_tokens: cached }),
+    ...(reasoning === null ? {} : { reasoning_tokens: reasoning }),
+  };
+}
+
+/** Tool calls merged by index from their pieces. */
+function createToolCalls() {
+  const calls = new Map<number, ToolCall>();
+
+  const takePiece = (piece: JsonObject, position: number): boolean => {
+    const index = asCount(piece['index']) ?? position;
+    const about = asObject(piece['function']);
+    const id = asText(piece['id']);
+    const name = asText(about?.['name']);
+    const text = argumentsText(about?.['arguments']);
+    if (id === '' && name === '' && text === '') return false;
+    const before = calls.get(index) ?? { index, id: null, name: '', arguments: '' };
+    calls.set(index, {
+      index,
+      id: before.id ?? (id === '' ? null : id),
+      name: before.name + name,
+      arguments: before.arguments + text,
+    });
+    return true;
+  };
+
+  return {
+    /** Whether any piece carried something. */
+    take: (pieces: readonly unknown[]): boolean =>
+      pieces.map((piece, i) => takePiece(asObject(piece) ?? {}, i)).some((carried) => carried),
+    all: (): ToolCall[] => [...calls.values()].sort((a, b) => a.index - b.index),
+  };
+}
+
+/** Arguments are JSON text; some servers send the object itself. */
+const argumentsText = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : asText(value);

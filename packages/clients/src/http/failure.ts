@@ -1,0 +1,75 @@
+import { type CallStatus, messageOf, systemCode } from '@perwatt/core';
+import { asArray, asObject, asText, excerpt, type JsonObject, parseJson } from './json.js';
+
+/** How a call failed: its status, a short name of the kind, and what happened in words. */
+export interface Failure {
+  readonly status: Exclude<CallStatus, 'ok'>;
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** How far a call had come when its connection failed. */
+export type Phase = 'queued' | 'sent' | 'body';
+
+const closedCodes = ['UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_EOF_STATE'];
+const kinds: Readonly<Record<string, string>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'headers_too_large',
+  UND_ERR_DESTROYED: 'client_closed',
+  UND_ERR_CLOSED: 'client_closed',
+};
+
+/**
+ * Reads an error of the connection. Before the response began it is `connect_error`. Later an orderly close is
+ * `truncated` (kind `connection_closed`), and a reset or any other socket error `stream_error` under its system code.
+ * Bytes that are not HTTP are `protocol_error`; a closed client makes its calls `cancelled`.
+ */
+export function failureOf(error: unknown, phase: Phase): Failure {
+  const code = systemCode(error) ?? '';
+  const kind = closedCodes.includes(code) ? 'connection_closed' : (kinds[code] ?? (code || 'unknown'));
+  const message = describe(error);
+  if (kind === 'client_closed') return { status: 'cancelled', kind, message: 'the client was closed' };
+  if (code.startsWith('HPE_') && kind !== 'connection_closed')
+    return { status: 'protocol_error', kind: 'not_http', message };
+  if (kind === 'headers_too_large') return { status: 'protocol_error', kind, message };
+  if (phase !== 'body') return { status: 'connect_error', kind, message };
+  if (kind === 'connection_closed')
+    return { status: 'truncated', kind, message: 'the connection closed before the answer was complete' };
+  return { status: 'stream_error', kind, message };
+}
+
+/** An address may resolve to several; then the error is a bundle whose own message is empty. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map((each) => messageOf(each)).join('; ');
+  return messageOf(error);
+}
+
+/** The failure that a response with a status other than 2xx is. */
+export function httpFailure(status: number, body: string, location: string | null): Failure {
+  const kind = `http_${status}`;
+  if (location !== null) return { status: 'http_error', kind, message: `redirect to ${location}` };
+  const json = asObject(parseJson(body));
+  const said = json === null ? null : (errorText(json) ?? detailText(json));
+  return {
+    status: 'http_error',
+    kind,
+    message: said ?? (excerpt(body) || `status ${status} without a body`),
+  };
+}
+
+/** What an error object in a payload says; null when the payload has none. */
+export function errorText(payload: JsonObject): string | null {
+  const error = payload['error'] ?? (payload['object'] === 'error' ? payload : null);
+  if (error === null || error === undefined || error === false || error === '') return null;
+  const object = asObject(error);
+  if (object === null) return asText(error) || JSON.stringify(error);
+  return asText(object['message']) || JSON.stringify(object);
+}
+
+function detailText(payload: JsonObject): string | null {
+  const detail = payload['detail'] ?? payload['message'];
+  if (typeof detail === 'string' && detail !== '') return detail;
+  const lines = asArray(detail).map((each) => asText(asObject(each)?.['msg']));
+  return lines.some((line) => line !== '') ? lines.join('; ') : null;
+}

@@ -1,0 +1,62 @@
+import { type CallInput, type ClientRequest, type Message, PerwattError } from '@perwatt/core';
+
+/** Which of a server's two ways to answer is asked. */
+export type Api = 'chat' | 'completion';
+
+/** Where an OpenAI-compatible server answers. */
+export interface Address {
+  readonly origin: string;
+  /** Path that the API's own paths follow, for example `/v1`. */
+  readonly base: string;
+  /** Query of the address with its `?`, or ''. */
+  readonly query: string;
+}
+
+/**
+ * Reads a base address: with or without `/v1` (any version counts), with or without a slash at the end, or the whole
+ * address of the chat or completion call. Throws `INPUT_INVALID` for anything but http and https.
+ */
+export function addressOf(url: string): Address {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || !/^https?:$/.test(parsed.protocol))
+    throw new PerwattError('INPUT_INVALID', `endpoint "${url}" is not an http or https address`, {
+      hint: 'Give the base address of the server, for example http://127.0.0.1:8080/v1.',
+    });
+  const path = parsed.pathname.replace(/\/+$/, '').replace(/\/(chat\/)?completions$/, '');
+  const base = /\/v\d+[a-z0-9]*$/.test(path) ? path : `${path}/v1`;
+  return { origin: parsed.origin, base, query: parsed.search };
+}
+
+/** The path of a call, under the base of `address`. */
+export const callPath = ({ base, query }: Address, api: Api): string =>
+  `${base}${api === 'chat' ? '/chat/completions' : '/completions'}${query}`;
+
+/**
+ * The JSON body of a request. A streamed one asks for usage. Input of the other kind is carried over: a bare prompt
+ * becomes one user message; for the completion API messages are joined by blank lines, without roles or a template.
+ */
+export function requestBody(request: ClientRequest, api: Api): string {
+  const { model, input, sampling } = request;
+  const stream = request.stream ?? true;
+  return JSON.stringify({
+    model,
+    ...(api === 'chat' ? chatFields(input) : { prompt: promptOf(input) }),
+    max_tokens: sampling.max_tokens,
+    temperature: sampling.temperature,
+    top_p: sampling.top_p,
+    seed: sampling.seed,
+    stop: sampling.stop,
+    stream,
+    stream_options: stream ? { include_usage: true } : undefined,
+  });
+}
+
+function chatFields(input: CallInput): Record<string, unknown> {
+  if (input.kind === 'completion') return { messages: [{ role: 'user', content: input.prompt }] };
+  const messages: readonly Message[] = input.messages;
+  const tools = input.tools?.map((tool) => ({ type: 'function', function: tool }));
+  return tools === undefined ? { messages } : { messages, tools };
+}
+
+const promptOf = (input: CallInput): string =>
+  input.kind === 'completion' ? input.prompt : input.messages.map(({ content }) => content).join('\n\n');

@@ -1,0 +1,58 @@
+import { type Clock, type Instant, instant } from '@perwatt/core';
+
+/** A clock that moves only when told to. */
+export interface ManualClock extends Clock {
+  /** Moves on by `ns` nanoseconds. */
+  advance(ns: number): void;
+}
+
+export function manualClock(start_ns = 0n): ManualClock {
+  let at = start_ns;
+  return {
+    now: () => instant(at),
+    advance(ns) {
+      at += BigInt(Math.round(ns));
+    },
+  };
+}
+
+/** A clock that moves on by `step_ns` with every look at it, so that no two stamps are equal. */
+export function tickingClock(step_ns = 1n): Clock {
+  let at = 0n;
+  return {
+    now(): Instant {
+      at += step_ns;
+      return instant(at);
+    },
+  };
+}
+
+/** A ticking clock that lets a test wait until it has been looked at again. */
+export interface WatchedClock extends Clock {
+  /** The last stamp it gave; 0 before the first. */
+  readonly last: Instant;
+  /** Resolves at the next look, with the stamp it gives. */
+  next(): Promise<Instant>;
+}
+
+export function watchedClock(): WatchedClock {
+  const ticking = tickingClock();
+  let last = instant(0n);
+  let waiting: ((at: Instant) => void)[] = [];
+  return {
+    get last() {
+      return last;
+    },
+    now() {
+      last = ticking.now();
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake(last);
+      return last;
+    },
+    next: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+      }),
+  };
+}
