@@ -1,0 +1,17 @@
+import { didYouMean, type Grader, PerwattError } from '@perwatt/core';
+import { choice } from './choice.js';
+import { exact } from './exact.js';
+import { numeric } from './numeric.js';
+
+const all: readonly Grader[] = [choice, exact, numeric];
+
+/** Every grader there is, by name. */
+export const graders = (): readonly Grader[] => all;
+
+/** The grader of a name. Throws `GRADER_UNKNOWN` with the nearest name. */
+export function graderById(id: string): Grader {
+  const grader = all.find((g) => g.id === id);
+  if (grader !== undefined) return grader;
+  const names = all.map((g) => g.id);
+  throw new PerwattError('GRADER_UNKNOWN', `unknown grader "${id}"${didYouMean(id, names)}`);
+}

@@ -1,0 +1,4 @@
+export { choice } from './choice.js';
+export { exact } from './exact.js';
+export { graderById, graders } from './graders.js';
+export { numeric } from './numeric.js';
