@@ -1,0 +1,123 @@
+import type { CallRow, Domain, Instant, Provenance, QueryRow, Verdict } from '@perwatt/core';
+import type { MetricId, MetricUnit } from './metric-definitions.js';
+import type { PowerSeries, Window } from './types.js';
+
+/** Idle power of one domain with the model loaded, before or after one sitting. */
+export interface BaselineInput {
+  readonly domain: string;
+  readonly when: 'before' | 'after';
+  /** Middle of the span it was taken over. */
+  readonly at: Instant;
+  readonly power_w: number;
+  readonly lo_w: number;
+  readonly hi_w: number;
+}
+
+/** One session of work on a cell, and what was recorded of power meanwhile. */
+export interface SittingInput {
+  readonly sitting: number;
+  /** The measured window, warm-up and baselines excluded. */
+  readonly window: Window;
+  /** Empty when no power was recorded. */
+  readonly series: readonly PowerSeries[];
+  /** Baselines with the model loaded and idle; those that could not be told are left out. */
+  readonly baselines: readonly BaselineInput[];
+}
+
+/** Everything the metrics of one cell are made of. */
+export interface CellInput {
+  readonly queries: readonly QueryRow[];
+  readonly calls: readonly CallRow[];
+  readonly sittings: readonly SittingInput[];
+  /** Accuracy that guessing reaches, 0…1; null when not known. */
+  readonly guess_rate: number | null;
+  /** Seed of bootstrap draws. Default 0. */
+  readonly seed?: number;
+}
+
+/** How an interval was made; the sensor's bounds are no confidence interval. */
+export type IntervalMethod =
+  | 'wilson'
+  | 'item_bootstrap'
+  | 'item_clustered'
+  | 'order_statistics'
+  | 'repeats_t'
+  | 'sensor_bounds';
+
+/** One metric of one cell. `value` is null with a reason, never 0 or NaN for missing. */
+export interface MetricValue {
+  readonly value: number | null;
+  readonly lo: number | null;
+  readonly hi: number | null;
+  /** What `lo` and `hi` are: 95 % but for `sensor_bounds`; null without them. */
+  readonly interval: IntervalMethod | null;
+  /** Queries, calls or repeats behind the value. */
+  readonly n: number;
+  readonly unit: MetricUnit;
+  /** Where the energy in it comes from; null for figures without energy. */
+  readonly provenance: Provenance | null;
+  readonly reason: string | null;
+  readonly note: string | null;
+}
+
+/** The domains summed into a cell's energy. */
+export interface Boundary {
+  readonly provenance: Provenance;
+  readonly domains: readonly Domain[];
+}
+
+/** Energy over the busy time of a cell, in the boundary, over all sittings. */
+export interface CellEnergy {
+  readonly boundary: Boundary | null;
+  readonly gross_j: number | null;
+  readonly gross_lo_j: number | null;
+  readonly gross_hi_j: number | null;
+  readonly net_j: number | null;
+  readonly net_lo_j: number | null;
+  readonly net_hi_j: number | null;
+  /** Whether the interval of the net energy excludes 0. */
+  readonly net_resolved: boolean;
+  /** Length of the busy time T, ns. */
+  readonly busy_ns: number;
+  /** Length of the measured windows, ns. */
+  readonly window_ns: number;
+  readonly coverage_ratio: number | null;
+  /** Largest change of a baseline from before to after, as a share; null when none has both. */
+  readonly drift_ratio: number | null;
+  readonly reason: string | null;
+  readonly net_reason: string | null;
+}
+
+export interface CellCounts {
+  readonly attempted: number;
+  readonly scored: number;
+  readonly failed: number;
+  /** Queries that have calls but no row: lost work of a sitting that was cut off. */
+  readonly unsettled: number;
+  readonly calls: number;
+  readonly calls_ok: number;
+  readonly repeats: number;
+  readonly verdicts: Readonly<Record<Verdict, number>>;
+}
+
+/** Something a cell's verdict should say. */
+export interface CellFlag {
+  readonly code: 'failed_queries' | 'unscored_queries' | 'baseline_drift' | 'no_queries';
+  readonly severity: 'flagged' | 'invalid';
+  readonly text: string;
+}
+
+export interface CellMetrics {
+  readonly spec_version: number;
+  readonly values: Readonly<Record<MetricId, MetricValue>>;
+  readonly energy: CellEnergy;
+  readonly counts: CellCounts;
+  /** Failed queries over attempted ones; null without queries. */
+  readonly failed_ratio: number | null;
+  readonly guess_rate: number | null;
+  /** Whether the interval of accuracy lies above guessing; null when either isn't known. */
+  readonly above_guessing: boolean | null;
+  /** Accuracy with unscored queries as 0 and as 1; null when nothing was attempted. */
+  readonly accuracy_bounds: { readonly lo: number; readonly hi: number } | null;
+  readonly flags: readonly CellFlag[];
+}

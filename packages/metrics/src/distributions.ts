@@ -1,0 +1,69 @@
+const lanczos = [
+  676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905,
+  -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+] as const;
+
+/** Natural logarithm of the gamma function for x > 0; Lanczos approximation, about 15 digits. */
+export function logGamma(x: number): number {
+  if (x < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * x)) - logGamma(1 - x);
+  const t = x + 6.5;
+  const sum = lanczos.reduce((acc, c, i) => acc + c / (x + i), 0.99999999999980993);
+  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
+}
+
+/** Continued fraction of the incomplete beta function by Lentz's method. */
+function betaFraction(x: number, a: number, b: number): number {
+  const guard = (value: number) => (Math.abs(value) < 1e-300 ? 1e-300 : value);
+  let c = 1;
+  let d = 1 / guard(1 - ((a + b) * x) / (a + 1));
+  let result = d;
+  for (let m = 1; m <= 500; m++) {
+    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / guard(1 + even * d);
+    c = guard(1 + even / c);
+    result *= d * c;
+    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / guard(1 + odd * d);
+    c = guard(1 + odd / c);
+    result *= d * c;
+    if (Math.abs(d * c - 1) < 1e-15) break;
+  }
+  return result;
+}
+
+/** Regularised incomplete beta function I_x(a, b) for 0 ≤ x ≤ 1 and a, b > 0. */
+export function betaIncomplete(x: number, a: number, b: number): number {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  const scale = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
+  return x < (a + 1) / (a + b + 2)
+    ? (scale * betaFraction(x, a, b)) / a
+    : 1 - (scale * betaFraction(1 - x, b, a)) / b;
+}
+
+/** Probability of at most `k` successes in `n` draws of chance `p`. */
+export const binomialCdf = (k: number, n: number, p: number): number =>
+  k < 0 ? 0 : k >= n ? 1 : betaIncomplete(1 - p, n - k, k + 1);
+
+/** Probability that a t variable of `df` degrees of freedom lies below `t`. */
+export function studentCdf(t: number, df: number): number {
+  const tail = betaIncomplete(df / (df + t * t), df / 2, 0.5) / 2;
+  return t < 0 ? tail : 1 - tail;
+}
+
+/** Smallest t with `studentCdf(t, df)` ≥ p, for 0 < p < 1 and df ≥ 1; by bisection, to the last digits of a double. */
+export function studentQuantile(p: number, df: number): number {
+  if (p < 0.5) return -studentQuantile(1 - p, df);
+  let high = 1;
+  while (studentCdf(high, df) < p) high *= 2;
+  let low = 0;
+  for (let i = 0; i < 200 && high - low > 1e-14 * high; i++) {
+    const middle = (low + high) / 2;
+    if (studentCdf(middle, df) < p) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** 97.5 % quantile of the normal distribution: half-width of a 95 % interval in standard errors. */
+export const Z95 = 1.959963984540054;

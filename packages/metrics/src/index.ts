@@ -1,0 +1,46 @@
+export { apportionNanojoules } from './apportion.js';
+export { type Attribution, attribute, type QueryEnergy } from './attribute.js';
+export { BOOTSTRAP_DRAWS, bootstrapMean, bootstrapRatio, type RatioCluster } from './bootstrap.js';
+export { boundaryOf } from './boundary.js';
+export { cellMetrics } from './cell-metrics.js';
+export type {
+  BaselineInput,
+  Boundary,
+  CellCounts,
+  CellEnergy,
+  CellFlag,
+  CellInput,
+  CellMetrics,
+  IntervalMethod,
+  MetricValue,
+  SittingInput,
+} from './cell-types.js';
+export { FEWEST_REPEATS, SPREAD_UNKNOWN } from './cell-values.js';
+export { COVERAGE_BAR, energyInWindow, energyOverSpans } from './energy-window.js';
+export { meanPower, type PowerReading } from './mean-power.js';
+export {
+  METRIC_SPEC_VERSION,
+  type Metric,
+  type MetricId,
+  type MetricUnit,
+  metricOf,
+  metrics,
+} from './metric-definitions.js';
+export { type BaselinePoint, type NetEnergy, type NetInput, netEnergy } from './net-energy.js';
+export { type ParetoPoint, paretoFront } from './pareto.js';
+export { shortestMeasurable } from './series-index.js';
+export { busySpans, idleSpans, totalLength } from './spans.js';
+export {
+  type ClusteredEstimate,
+  clusteredMean,
+  type Estimate,
+  mean,
+  type QuantileEstimate,
+  quantile,
+  quantileInterval,
+  standardDeviation,
+  studentT,
+  t95,
+  wilson,
+} from './statistics.js';
+export type { CallSpan, EnergyReading, PowerSeries, Window } from './types.js';

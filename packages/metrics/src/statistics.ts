@@ -1,0 +1,111 @@
+import { binomialCdf, studentQuantile, Z95 } from './distributions.js';
+
+/** An estimate with its 95 % interval. */
+export interface Estimate {
+  readonly value: number;
+  readonly lo: number;
+  readonly hi: number;
+  readonly n: number;
+}
+
+/** Smallest of the 97.5 % quantiles in use: t with n − 1 degrees of freedom. */
+export const t95 = (df: number): number => studentQuantile(0.975, df);
+
+/** Wilson's 95 % interval of a proportion; null for n = 0 and for counts that are no counts. */
+export function wilson(successes: number, n: number): Estimate | null {
+  if (!(Number.isInteger(successes) && Number.isInteger(n) && n > 0 && successes >= 0 && successes <= n))
+    return null;
+  const p = successes / n;
+  const z2 = Z95 * Z95;
+  const scale = 1 + z2 / n;
+  const centre = (p + z2 / (2 * n)) / scale;
+  const half = (Z95 * Math.sqrt((p * (1 - p)) / n + z2 / (4 * n * n))) / scale;
+  return {
+    value: p,
+    lo: successes === 0 ? 0 : centre - half,
+    hi: successes === n ? 1 : centre + half,
+    n,
+  };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((acc, value) => acc + value, 0);
+
+/** Mean of values; null for none, or where one isn't finite. */
+export const mean = (values: readonly number[]): number | null =>
+  values.length > 0 && values.every(Number.isFinite) ? sum(values) / values.length : null;
+
+/** Sample standard deviation (n − 1); null below two values or where one isn't finite. */
+export function standardDeviation(values: readonly number[]): number | null {
+  const centre = mean(values);
+  if (centre === null || values.length < 2) return null;
+  return Math.sqrt(sum(values.map((value) => (value - centre) ** 2)) / (values.length - 1));
+}
+
+/** Mean with its 95 % interval by Student's t; null below two values or where one isn't finite. */
+export function studentT(values: readonly number[]): Estimate | null {
+  const value = mean(values);
+  const deviation = standardDeviation(values);
+  if (value === null || deviation === null) return null;
+  const half = (t95(values.length - 1) * deviation) / Math.sqrt(values.length);
+  return { value, lo: value - half, hi: value + half, n: values.length };
+}
+
+/** A mean over clusters of values, with the standard error that clusters allow. */
+export interface ClusteredEstimate extends Estimate {
+  readonly se: number;
+  readonly clusters: number;
+}
+
+/**
+ * Mean over all values with the standard error of whole clusters (items over repeats), and its 95 % interval by
+ * Student's t with C − 1 degrees of freedom. Null below two clusters, for an empty cluster or a value that isn't finite.
+ */
+export function clusteredMean(clusters: readonly (readonly number[])[]): ClusteredEstimate | null {
+  const values = clusters.flat();
+  const value = mean(values);
+  const count = clusters.length;
+  if (value === null || count < 2 || clusters.some((cluster) => cluster.length === 0)) return null;
+  const squares = clusters.map((cluster) => sum(cluster.map((score) => score - value)) ** 2);
+  const se = Math.sqrt((count / (count - 1)) * sum(squares)) / values.length;
+  const half = t95(count - 1) * se;
+  return { value, lo: value - half, hi: value + half, n: values.length, se, clusters: count };
+}
+
+/**
+ * The p-quantile of the empirical distribution: the smallest value that at least a share `p` of all values does not
+ * exceed. Nothing is interpolated. Null for no values, a value that isn't finite, or p outside (0, 1].
+ */
+export function quantile(values: readonly number[], p: number): number | null {
+  if (!(p > 0 && p <= 1 && values.length > 0 && values.every(Number.isFinite))) return null;
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(Math.ceil(p * sorted.length - 1e-9), 1) - 1] ?? null;
+}
+
+/** A quantile with the order statistics that hold the true one with at least 95 % confidence. */
+export interface QuantileEstimate {
+  readonly value: number;
+  /** Null where there are too few values for a bound on that side. */
+  readonly lo: number | null;
+  readonly hi: number | null;
+  readonly n: number;
+}
+
+/** `quantile` with its distribution-free 95 % interval (binomial, 2.5 % on either side). Null when `quantile` is. */
+export function quantileInterval(values: readonly number[], p: number): QuantileEstimate | null {
+  const value = quantile(values, p);
+  if (value === null) return null;
+  const n = values.length;
+  const sorted = Float64Array.from(values).sort();
+  const smallest = (reached: (k: number) => boolean): number => {
+    let [low, high] = [0, n];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (reached(middle)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+  const below = smallest((k) => binomialCdf(k, n, p) > 0.025);
+  const above = smallest((k) => binomialCdf(k, n, p) >= 0.975);
+  return { value, lo: sorted[below - 1] ?? null, hi: sorted[above] ?? null, n };
+}
