@@ -1,0 +1,73 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+  writevSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileError } from './file-errors.js';
+
+const PARTS_PER_WRITE = 512;
+
+/** Makes names in `folder` durable: a file's own sync does not cover its name. */
+export function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Makes `folder` and what is missing above it, durably. */
+export function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
+}
+
+/** Writes every byte of `parts` in order. A short write goes on where it stopped, so that a full disk says so. */
+export function writeFully(fd: number, parts: readonly Uint8Array[]): void {
+  for (let at = 0; at < parts.length; at += PARTS_PER_WRITE) {
+    const group = parts.slice(at, at + PARTS_PER_WRITE);
+    let written = writevSync(fd, group);
+    for (const part of group) {
+      const done = Math.min(written, part.byteLength);
+      written -= done;
+      writeRest(fd, part.subarray(done));
+    }
+  }
+}
+
+function writeRest(fd: number, part: Uint8Array): void {
+  for (let at = 0; at < part.byteLength; ) {
+    const n = writeSync(fd, part, at);
+    if (n === 0) throw new Error(`short write: ${part.byteLength - at} bytes were not taken`);
+    at += n;
+  }
+}
+
+/** Replaces `path` with `text` as one step: whoever reads it sees the old text or the new one, also after a crash. */
+export function writeFileAtomic(path: string, text: string): void {
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path)}.tmp`);
+  try {
+    const fd = openSync(temporary, 'w');
+    try {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, path);
+    syncFolder(folder);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw fileError(error, path);
+  }
+}

@@ -1,0 +1,37 @@
+export {
+  type AnsweredQuery,
+  type CompletedQueries,
+  completedQueries,
+  type DuplicateQuery,
+} from './completed-queries.js';
+export type { SampleNames } from './encode-samples.js';
+export type {
+  Baseline,
+  BaselinePower,
+  CellFile,
+  CellPoint,
+  CellProvenance,
+  CellVerdict,
+  ClockZero,
+  DomainLedger,
+  HostFacts,
+  InstantText,
+  PowerFile,
+  RunManifest,
+  SegmentEntry,
+  Sitting,
+  VerdictReason,
+} from './manifest.js';
+export type { PowerFileSeries } from './power-series.js';
+export { parseQueryId, type QueryIdParts, queryId } from './query-ids.js';
+export { nextSegment, readTable, type TableContent, type TornSegment } from './read-tables.js';
+export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';
+export { type ScanSegmentOptions, type SegmentInfo, scanSegment } from './scan-segment.js';
+export {
+  readColumns,
+  readSegment,
+  type SampleContent,
+  type SampleSeries,
+  type SegmentContent,
+} from './segment-reader.js';
+export { BATCH_ROWS, type SegmentOptions, SegmentWriter } from './segment-writer.js';

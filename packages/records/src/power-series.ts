@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Domain, Provenance } from '@perwatt/core';
+import { fileName } from './file-names.js';
+import type { PowerFile } from './manifest.js';
+import { readColumns, type SampleSeries } from './segment-reader.js';
+
+/** The samples of one power file: what one recorder of one source read in one sitting of the run. */
+export interface PowerFileSeries {
+  readonly file: string;
+  readonly source: string;
+  readonly provenance: Provenance;
+  readonly period_ns: number;
+  readonly boot_id: string | null;
+  readonly domains: readonly Domain[];
+  /** By domain id; a domain that was never read is absent. */
+  readonly series: ReadonlyMap<string, SampleSeries>;
+  /** Why samples are or may be missing at the end; null when nothing points to it. */
+  readonly torn: string | null;
+}
+
+/** Every power file of a manifest, in its order. A file that isn't there is an empty, torn one. */
+export const readPower = (folder: string, files: readonly PowerFile[]): PowerFileSeries[] =>
+  files.map(({ file, source, provenance, period_ns, boot_id, domains, segment }) => {
+    const path = join(folder, fileName('power file', file));
+    const { series, torn } = existsSync(path)
+      ? read(path, segment ?? undefined)
+      : { series: new Map<string, SampleSeries>(), torn: 'the file is missing' };
+    return { file, source, provenance, period_ns, boot_id, domains, series, torn };
+  });
+
+function read(path: string, entry: PowerFile['segment'] | undefined) {
+  const { series, info } = readColumns(path, entry ?? undefined);
+  return { series, torn: info.torn };
+}
