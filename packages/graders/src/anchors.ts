@@ -9,14 +9,15 @@ export interface Anchor {
 
 export type AnchorWords = 'answers' | 'answers-and-options';
 
-const NOUN = /\b(?:answer|option|choice|letter|result)\b/gi;
+const NOUN =
+  /(?<!\b(?:each|every|any|other|another|next|this|that|an?|no) )\b(?:answer|option|choice|letter|result)\b/gi;
 const CONNECTIVE = '(?::|=|→|->|(?:is|are|would be|should be|must be|will be|was|equals)\\b)';
 const CLOSERS = '[*_`"\'”\\])}]{0,6}';
 const DIRECT = new RegExp(`^${CLOSERS}[ \\t]{0,4}(?:${CONNECTIVE}|[-–—](?=[ \\t]))`, 'i');
 const GAP_WORD = "(?!(?:not|isn't|wrong|incorrect)\\b)(?:[A-Za-z'’-]{2,20}|a)";
 const SPACED = new RegExp(`^${CLOSERS},?[ \\t](?:${GAP_WORD},?[ \\t]){1,8}?${CONNECTIVE}`, 'i');
 const FILLERS =
-  /^[*_`]{0,4}:?[*_`]{0,4}(?:[ \t]{0,4}(?:therefore|thus|hence|clearly|likely|most|probably|indeed|then|definitely|actually|still|simply|just|option|choice|letter|number|the|correct|best|right|answer)\b[,:*_`]{0,4}){0,5}/i;
+  /^[*_`}]{0,4}:?[*_`}]{0,4}(?:[ \t]{0,4}(?:therefore|thus|hence|clearly|likely|most|probably|indeed|then|definitely|actually|still|simply|just|option|choice|letter|number|the|correct|best|right|answer)\b[,:*_`]{0,4}){0,5}/i;
 const VERB = /\b(?:select|choose|pick|chose|picked|selected|go(?:ing)? with)\b/gi;
 
 /** All anchors of a prepared text, in order of their ends. Linear: each looks at a bounded piece of text. */
@@ -49,8 +50,9 @@ function continueNoun(text: string, start: number, end: number): Anchor | null {
   if (match === null) return null;
   const anchor = { start, end: end + match[0].length, direct: direct !== null };
   const behind = filled(text, anchor);
-  const bare = /^[\s:*_`]*$/.test(text.slice(anchor.end, behind.end));
-  return { ...behind, direct: anchor.direct && bare && /answer/i.test(text.slice(start, end)) };
+  const bare = /^[\s:*_`}]*$/.test(text.slice(anchor.end, behind.end));
+  const demanded = /^answer[^a-z]*(?:is|:)$/i.test(text.slice(start, anchor.end));
+  return { ...behind, direct: demanded && bare };
 }
 
 function filled(text: string, anchor: Anchor): Anchor {
