@@ -2,12 +2,12 @@ import { type CallRow, type Domain, instant } from '@perwatt/core';
 import {
   attribute,
   type BaselinePoint,
+  busySpans,
   type CallSpan,
   energyInWindow,
   idleSpans,
   netEnergy,
   type PowerSeries,
-  unionOf,
   type Window,
 } from '@perwatt/metrics';
 import type { Baseline, DomainLedger } from '@perwatt/records';
@@ -50,7 +50,10 @@ export function energiesOf({ series, calls, window, baselines }: EnergyInput): M
 
 interface Part {
   readonly method: QueryEnergy['method'];
-  readonly queries: ReadonlyMap<string, { readonly energy_j: number; readonly lo_j: number; readonly hi_j: number }>;
+  readonly queries: ReadonlyMap<
+    string,
+    { readonly energy_j: number; readonly lo_j: number; readonly hi_j: number }
+  >;
   readonly points: Record<'before' | 'after', BaselinePoint | null>;
 }
 
@@ -62,23 +65,30 @@ interface QueryShare {
   readonly window: Window;
 }
 
-function sumOver(parts: readonly Part[], { id, share_s, window }: QueryShare): QueryEnergy {
-  let sum: QueryEnergy = { gross_j: 0, net_j: 0, lo_j: 0, hi_j: 0, method: 'isolated' };
-  if (parts.length === 0) return unknown;
-  for (const { method, queries, points } of parts) {
-    const gross = queries.get(id);
-    if (method === 'none' || gross === undefined) return unknown;
-    const net = netEnergy({ gross, window, length_ns: share_s * 1e9, ...points }).energy_j;
-    sum = {
-      gross_j: (sum.gross_j ?? 0) + gross.energy_j,
-      net_j: sum.net_j === null || net === null ? null : sum.net_j + net,
-      lo_j: (sum.lo_j ?? 0) + gross.lo_j,
-      hi_j: (sum.hi_j ?? 0) + gross.hi_j,
-      method: method === 'isolated' ? sum.method : method,
-    };
-  }
-  return sum;
+function sumOver(parts: readonly Part[], share: QueryShare): QueryEnergy {
+  const energies = parts.map((part) => energyOfPart(part, share));
+  return energies.length === 0 ? unknown : energies.reduce(addEnergies);
 }
+
+function energyOfPart({ method, queries, points }: Part, { id, share_s, window }: QueryShare): QueryEnergy {
+  const gross = queries.get(id);
+  if (method === 'none' || gross === undefined) return unknown;
+  const { energy_j: net_j } = netEnergy({ gross, window, length_ns: share_s * 1e9, ...points });
+  return { gross_j: gross.energy_j, net_j, lo_j: gross.lo_j, hi_j: gross.hi_j, method };
+}
+
+const addEnergies = (a: QueryEnergy, b: QueryEnergy): QueryEnergy => ({
+  gross_j: plus(a.gross_j, b.gross_j),
+  net_j: plus(a.net_j, b.net_j),
+  lo_j: plus(a.lo_j, b.lo_j),
+  hi_j: plus(a.hi_j, b.hi_j),
+  method: weakest(a.method, b.method),
+});
+
+const plus = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
+
+const strength = { none: 0, time_share: 1, isolated: 2 } as const;
+const weakest = (a: QueryEnergy['method'], b: QueryEnergy['method']) => (strength[a] < strength[b] ? a : b);
 
 /** Each query's share of the time, s: what the attribution makes of a meter that always reads one watt. */
 function shareOfTime(spans: readonly CallSpan[], window: Window): Map<string, number> {
@@ -98,7 +108,11 @@ function shareOfTime(spans: readonly CallSpan[], window: Window): Map<string, nu
   const ramp = Float64Array.of(0, length_s / 2, length_s);
   const middle = window.start + (window.end - window.start) / 2n;
   const at_ns = BigInt64Array.of(window.start, middle, window.end);
-  const { queries } = attribute({ domain: clock, at_ns, booked_j: ramp, lo_j: ramp, hi_j: ramp }, spans, window);
+  const { queries } = attribute(
+    { domain: clock, at_ns, booked_j: ramp, lo_j: ramp, hi_j: ramp },
+    spans,
+    window,
+  );
   return new Map([...queries].map(([id, { energy_j }]) => [id, energy_j]));
 }
 
@@ -134,7 +148,8 @@ export function ledgersOf({ series, calls, surviving, window }: LedgerInput): Do
       meter_j: meter.energy_j,
       queries_j,
       unattributed_j,
-      lost_work_j: meter.energy_j === null ? null : sum(lost.map((span) => energyInWindow(s, span).energy_j ?? 0)),
+      lost_work_j:
+        meter.energy_j === null ? null : sum(lost.map((span) => energyInWindow(s, span).energy_j ?? 0)),
       coverage_ratio: meter.coverage_ratio,
       reason,
     };
@@ -143,20 +158,17 @@ export function ledgersOf({ series, calls, surviving, window }: LedgerInput): Do
 
 /** Spans in which only calls without an answer were in flight. */
 function lostSpans({ calls, surviving, window }: Omit<LedgerInput, 'series'>): Window[] {
-  const kept = unionOf(surviving.map(spanOf));
-  const lost = unionOf(calls.filter((c) => !surviving.includes(c)).map(spanOf));
-  return lost.flatMap((span) => {
-    const start = span.start > window.start ? span.start : window.start;
-    const end = span.end < window.end ? span.end : window.end;
-    if (start >= end) return [];
-    const inside = kept.filter((k) => k.end > start && k.start < end);
-    const clipped = inside.map((k) => ({
-      start: k.start > start ? k.start : start,
-      end: k.end < end ? k.end : end,
-    }));
-    return idleSpans({ start, end }, clipped);
-  });
+  const kept = busySpans(surviving.map(spanOf), window);
+  const others = calls.filter((c) => !surviving.includes(c)).map(spanOf);
+  return busySpans(others, window).flatMap((lost) => idleSpans(lost, overlaps(kept, lost)));
 }
+
+/** The parts of `spans` inside `clip`. */
+const overlaps = (spans: readonly Window[], clip: Window): Window[] =>
+  busySpans(
+    spans.map((span) => ({ query_id: '', ...span })),
+    clip,
+  );
 
 /** Ledgers of two sittings summed. A domain that one of them lacks, or whose energy one does not know, is null. */
 export function addLedgers(before: readonly DomainLedger[], more: readonly DomainLedger[]): DomainLedger[] {
@@ -166,14 +178,13 @@ export function addLedgers(before: readonly DomainLedger[], more: readonly Domai
     const [a, b] = [before, more].map((ledgers) => ledgers.find((l) => l.domain === domain));
     const known = a ?? b;
     if (a === undefined || b === undefined) return { ...nothing, domain, in_total: known?.in_total ?? false };
-    const add = (x: number | null, y: number | null) => (x === null || y === null ? null : x + y);
     return {
       domain,
       in_total: a.in_total,
-      meter_j: add(a.meter_j, b.meter_j),
-      queries_j: add(a.queries_j, b.queries_j),
-      unattributed_j: add(a.unattributed_j, b.unattributed_j),
-      lost_work_j: add(a.lost_work_j, b.lost_work_j),
+      meter_j: plus(a.meter_j, b.meter_j),
+      queries_j: plus(a.queries_j, b.queries_j),
+      unattributed_j: plus(a.unattributed_j, b.unattributed_j),
+      lost_work_j: plus(a.lost_work_j, b.lost_work_j),
       coverage_ratio: Math.min(a.coverage_ratio, b.coverage_ratio),
       reason: a.reason ?? b.reason,
     };

@@ -15,10 +15,25 @@ interface Finding extends VerdictReason {
   readonly weight: 'flag' | 'strict' | 'invalid';
 }
 
-const flag = (code: string, text: string, fix: string | null): Finding => ({ code, text, fix, weight: 'flag' });
+const flag = (code: string, text: string, fix: string | null): Finding => ({
+  code,
+  text,
+  fix,
+  weight: 'flag',
+});
 /** Flags in most protocols, makes the cell invalid in `strict`. */
-const grave = (code: string, text: string, fix: string | null): Finding => ({ code, text, fix, weight: 'strict' });
-const fatal = (code: string, text: string, fix: string | null): Finding => ({ code, text, fix, weight: 'invalid' });
+const grave = (code: string, text: string, fix: string | null): Finding => ({
+  code,
+  text,
+  fix,
+  weight: 'strict',
+});
+const fatal = (code: string, text: string, fix: string | null): Finding => ({
+  code,
+  text,
+  fix,
+  weight: 'invalid',
+});
 
 /** Whether a cell's figures can be trusted: `valid`, or why not and what would mend it. */
 export function judgeCell(input: JudgeInput): CellVerdict {
@@ -43,7 +58,11 @@ function* protocolFindings({ cell, protocol, quick }: JudgeInput) {
     );
   }
   if (cell.sittings.length > 1) {
-    yield flag('resumed', `measured in ${cell.sittings.length} sittings`, 'Run the cell again without a break.');
+    yield flag(
+      'resumed',
+      `measured in ${cell.sittings.length} sittings`,
+      'Run the cell again without a break.',
+    );
   }
 }
 
@@ -60,7 +79,8 @@ function* queryFindings({ queries, expected }: JudgeInput) {
   const failed = queries.filter((q) => q.status === 'failed' || q.verdict === 'error').length;
   const text = `${failed} of ${queries.length} queries failed`;
   if (share(failed) > 0.05) yield fatal('failed_queries', text, 'Mend the endpoint and run the cell again.');
-  else if (share(failed) > 0.01) yield flag('failed_queries', text, 'Mend the endpoint and run the cell again.');
+  else if (share(failed) > 0.01)
+    yield flag('failed_queries', text, 'Mend the endpoint and run the cell again.');
   const unscored = queries.filter((q) => q.verdict === 'unscored').length;
   if (share(unscored) > 0.01) {
     yield flag('unscored', `${unscored} of ${queries.length} queries could not be scored`, null);
@@ -97,7 +117,11 @@ function* sittingFindings({ sittings }: CellFile, protocol: Protocol) {
     );
   }
   if (sittings.some((s) => s.suspended === true)) {
-    yield fatal('suspended', 'the machine slept while it was measured', 'Keep it awake and run the cell again.');
+    yield fatal(
+      'suspended',
+      'the machine slept while it was measured',
+      'Keep it awake and run the cell again.',
+    );
   }
   for (const sitting of sittings) yield* driftFindings(sitting, protocol);
 }

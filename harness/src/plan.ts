@@ -57,7 +57,7 @@ export type Filter = Readonly<Partial<Record<AxisName, readonly string[]>>>;
  */
 export async function planMatrix(matrix: MatrixFile, deps: HarnessDeps, filter: Filter = {}): Promise<Plan> {
   checkFilter(matrix, filter);
-  const points = [...product(matrix)].filter((p) => kept(p.point, matrix) && matches(p.point, filter));
+  const points = product(matrix).filter((p) => kept(p.point, matrix) && matches(p.point, filter));
   if (points.length === 0) {
     throw new PerwattError('MATRIX_INVALID', 'no cell is left after include, exclude and --filter');
   }
@@ -89,17 +89,22 @@ interface Point {
   readonly load: LoadEntry;
 }
 
-function* product({ axes }: MatrixFile): Generator<Point> {
-  for (const model of axes.model)
-    for (const accelerator of axes.accelerator)
-      for (const dataset of axes.dataset)
-        for (const strategy of axes.strategy)
-          for (const load of axes.load) {
-            const entries = { model, accelerator, dataset, strategy, load };
-            const point = Object.fromEntries(axisNames.map((axis) => [axis, axisId(entries[axis])]));
-            yield { point: point as CellPoint, ...entries };
-          }
+function product({ axes }: MatrixFile): Point[] {
+  return axes.model.flatMap((model) =>
+    axes.accelerator.flatMap((accelerator) =>
+      axes.dataset.flatMap((dataset) =>
+        axes.strategy.flatMap((strategy) =>
+          axes.load.map((load) => toPoint({ model, accelerator, dataset, strategy, load })),
+        ),
+      ),
+    ),
+  );
 }
+
+const toPoint = (entries: Omit<Point, 'point'>): Point => ({
+  point: Object.fromEntries(axisNames.map((axis) => [axis, axisId(entries[axis])])) as CellPoint,
+  ...entries,
+});
 
 const kept = (point: CellPoint, { include, exclude }: MatrixFile) =>
   (include === undefined || include.some((rule) => matches(point, texts(rule)))) &&
@@ -130,7 +135,10 @@ function bindStrategy(entry: StrategyEntry, dataset: DatasetEntry, deps: Harness
   const params = strategy.params.parse({ ...system, ...rest });
   const missing = strategy.needs.endpoints.filter((endpoint) => endpoint !== 'main');
   if (missing.length > 0) {
-    throw new PerwattError('ENDPOINT_UNKNOWN', `strategy "${id}" needs an endpoint for ${missing.join(', ')}`);
+    throw new PerwattError(
+      'ENDPOINT_UNKNOWN',
+      `strategy "${id}" needs an endpoint for ${missing.join(', ')}`,
+    );
   }
   return { bound: strategy, params };
 }
@@ -187,7 +195,7 @@ function defineCell(p: BoundPoint, { matrix, protocol, prepared, dataset, grader
       request: prepared.request_model,
       endpoint: p.model.endpoint,
     },
-   
+
     accelerator,
     dataset: { id: point.dataset, digest: dataset.digest, grader: grader.id },
     strategy: { id: strategy.id, version: strategy.version, params },

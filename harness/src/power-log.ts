@@ -1,13 +1,7 @@
-import { type Domain, type Instant, instant, type PowerSource, type Recorder } from '@perwatt/core';
+import type { Domain, Instant, PowerSource, Recorder } from '@perwatt/core';
 import type { PowerSeries } from '@perwatt/metrics';
 import { type PowerFile, type RunFolder, SegmentWriter } from '@perwatt/records';
-
-/** Watts of one domain of the total, over the last second or so. */
-export interface WattsNow {
-  readonly domain: string;
-  readonly power_w: number;
-  readonly estimated: boolean;
-}
+import { seriesMemory, type WattsNow } from './series-memory.js';
 
 /** Reads every source of a run, keeps the recent samples in memory and streams all of them to the run folder. */
 export interface PowerLog {
@@ -31,7 +25,11 @@ export interface PowerLogOptions {
   readonly boot_id: string | null;
 }
 
-export function openPowerLog(run: RunFolder, sources: readonly PowerSource[], options: PowerLogOptions): PowerLog {
+export function openPowerLog(
+  run: RunFolder,
+  sources: readonly PowerSource[],
+  options: PowerLogOptions,
+): PowerLog {
   const { period_ms, boot_id } = options;
   const channels = sources.map((source) => {
     const recorder = source.start(period_ms === undefined ? {} : { period_ns: period_ms * 1e6 });
@@ -72,7 +70,13 @@ interface ChannelOptions {
 function openChannel(run: RunFolder, { source, recorder, boot_id }: ChannelOptions) {
   const seg = run.nextSegment(run.powerFolder, source.name);
   const file = `${source.name}-${seg}.arrows`;
-  const writer = SegmentWriter.create({ folder: run.powerFolder, file, table: 'samples', sitting: seg, metadata: {} });
+  const writer = SegmentWriter.create({
+    folder: run.powerFolder,
+    file,
+    table: 'samples',
+    sitting: seg,
+    metadata: {},
+  });
   const entry: PowerFile = {
     file,
     source: source.name,
@@ -83,19 +87,19 @@ function openChannel(run: RunFolder, { source, recorder, boot_id }: ChannelOptio
     segment: null,
   };
   run.updateManifest({ power: [...run.manifest.power, entry] });
-  const memories = recorder.domains.map((domain) => memory(domain));
+  const memories = recorder.domains.map(seriesMemory);
   const ids = recorder.domains.map((d) => d.id);
   const drain = () => {
     const columns = recorder.drain();
     if (columns.at_ns.length === 0) return;
     writer.appendColumns(columns, { domains: ids, raw_units: recorder.raw_units });
     for (let i = 0; i < columns.at_ns.length; i++) {
-      memories[columns.domain[i] ?? -1]?.add(
-        columns.at_ns[i] ?? 0n,
-        columns.booked_energy_j[i] ?? 0,
-        columns.booked_lo_j[i] ?? 0,
-        columns.booked_hi_j[i] ?? 0,
-      );
+      memories[columns.domain[i] ?? -1]?.add({
+        at_ns: columns.at_ns[i] ?? 0n,
+        booked_j: columns.booked_energy_j[i] ?? 0,
+        lo_j: columns.booked_lo_j[i] ?? 0,
+        hi_j: columns.booked_hi_j[i] ?? 0,
+      });
     }
   };
   return {
@@ -109,49 +113,6 @@ function openChannel(run: RunFolder, { source, recorder, boot_id }: ChannelOptio
       const segment = writer.close();
       const power = run.manifest.power.map((p) => (p.file === file ? { ...p, segment } : p));
       run.updateManifest({ power });
-    },
-  };
-}
-
-/** Growing columns of one domain. */
-function memory(domain: Domain) {
-  let at: bigint[] = [];
-  let booked: number[] = [];
-  let lo: number[] = [];
-  let hi: number[] = [];
-  return {
-    add(at_ns: bigint, booked_j: number, lo_j: number, hi_j: number) {
-      const last = at.at(-1);
-      if (last !== undefined && at_ns <= last) return;
-      at.push(at_ns);
-      booked.push(booked_j);
-      lo.push(lo_j);
-      hi.push(hi_j);
-    },
-    series: (): PowerSeries => ({
-      domain,
-      at_ns: BigInt64Array.from(at),
-      booked_j: Float64Array.from(booked),
-      lo_j: Float64Array.from(lo),
-      hi_j: Float64Array.from(hi),
-    }),
-    wattsNow(): WattsNow | null {
-      if (!domain.in_total) return null;
-      const end = at.length - 1;
-      let from = end;
-      while (from > 0 && (at[end] ?? 0n) - (at[from] ?? 0n) < 900_000_000n) from -= 1;
-      const seconds = Number((at[end] ?? 0n) - (at[from] ?? 0n)) / 1e9;
-      if (end < 1 || seconds <= 0) return null;
-      const power_w = ((booked[end] ?? 0) - (booked[from] ?? 0)) / seconds;
-      return { domain: domain.id, power_w, estimated: domain.provenance === 'estimated' };
-    },
-    forgetBefore(limit: Instant) {
-      const keep = at.findIndex((t) => instant(t) >= limit);
-      const from = keep < 0 ? at.length : keep;
-      at = at.slice(from);
-      booked = booked.slice(from);
-      lo = lo.slice(from);
-      hi = hi.slice(from);
     },
   };
 }

@@ -34,7 +34,8 @@ export interface Progress {
   phase(name: string): void;
   callEnded(call: CallRow): void;
   queryEnded(): void;
-  cellEnded(result: Omit<CellResult, 'seconds'>): void;
+  /** Returns the result with its time. */
+  cellEnded(result: Omit<CellResult, 'seconds'>): CellResult;
   snapshot(): ProgressSnapshot;
 }
 
@@ -71,8 +72,10 @@ export function createProgress(cells: readonly Cell[], clock: Clock): Progress {
     },
     cellEnded(result) {
       const seconds = current === null ? 0 : Number(clock.now() - current.since) / 1e9;
-      results.push({ ...result, seconds });
+      const timed = { ...result, seconds };
+      results.push(timed);
       current = null;
+      return timed;
     },
     snapshot() {
       const now = clock.now();

@@ -19,10 +19,12 @@ interface AnswerDetail {
 
 /** The `queries` row of one answer: graded, with its tokens, times and energy. */
 export function queryRow(answer: TextRow, { cell, run_id, calls, energy }: QueryRowInput): QueryRow {
-  const { itemId, repeat } = parseQueryId(answer.query_id);
+  const id = parseQueryId(answer.query_id);
+  const item = cell.dataset.items.find((i) => i.id === id?.item_id);
+  if (id === null || item === undefined) {
+    throw new RangeError(`data set ${cell.dataset.id} has no item for query ${answer.query_id}`);
+  }
   const detail = JSON.parse(answer.detail ?? '{}') as AnswerDetail;
-  const item = cell.dataset.items.find((i) => i.id === itemId);
-  if (item === undefined) throw new RangeError(`data set ${cell.dataset.id} has no item ${itemId}`);
   const decisive = calls.find((c) => c.call_id === detail.call_id);
   const grade = gradeOf(answer, { cell, item, detail, finish_reason: decisive?.finish_reason ?? null });
   const sources = new Set(calls.map((c) => c.token_source));
@@ -31,7 +33,7 @@ export function queryRow(answer: TextRow, { cell, run_id, calls, energy }: Query
     cell_id: cell.id,
     query_id: answer.query_id,
     item_id: item.id,
-    repeat,
+    repeat: id.repeat,
     sitting: answer.sitting,
     dataset: cell.point.dataset,
     subject: item.subject,

@@ -1,6 +1,13 @@
 import { type Client, type EndpointFacts, type Instant, type Item, instant } from '@perwatt/core';
 import { meanPower } from '@perwatt/metrics';
-import { type Baseline, type CellFile, completedQueries, queryId, type RunFolder, type Sitting } from '@perwatt/records';
+import {
+  type Baseline,
+  type CellFile,
+  completedQueries,
+  queryId,
+  type RunFolder,
+  type Sitting,
+} from '@perwatt/records';
 import { type HarnessDeps, pause } from './deps.js';
 import type { Cell, Plan } from './plan.js';
 import type { PowerLog } from './power-log.js';

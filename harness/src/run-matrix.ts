@@ -1,18 +1,14 @@
-import {
-  type EndpointFacts,
-  type MatrixFile,
-  messageOf,
-  PerwattError,
-  SCHEMA_VERSION,
-} from '@perwatt/core';
+import { type EndpointFacts, type MatrixFile, messageOf, PerwattError, SCHEMA_VERSION } from '@perwatt/core';
 import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
-import { type Baseline, type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
+import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { canonicalJson, differences, sha256Hex } from './canonical.js';
 import { createClientPool } from './client-pool.js';
 import { type HarnessDeps, pause } from './deps.js';
+import { createIdleBaselines, type IdleBaselines } from './idle-baselines.js';
 import { type Cell, type Plan, planMatrix } from './plan.js';
 import { openPowerLog } from './power-log.js';
 import { type CellResult, createProgress, type Progress } from './progress.js';
+import type { Protocol } from './protocols.js';
 import { localQueue } from './queue.js';
 import { type CellWorld, measureIdle, openQueries, runSitting } from './run-cell.js';
 import { settleCell } from './settle.js';
@@ -61,6 +57,13 @@ export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions
   }
 }
 
+export interface ResumeInput {
+  readonly deps: HarnessDeps;
+  readonly options: RunOptions;
+  /** Replaces the protocol of the matrix; for tests. */
+  readonly protocol?: Protocol;
+}
+
 /**
  * Goes on with a run: settles what a crash left open, then does what is missing. Refuses when the matrix, its data or
  * its models are no longer what the run was made of, naming what changed.
@@ -70,7 +73,7 @@ export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions
 export async function resumeRun(
   run: RunFolder,
   matrix: MatrixFile | null,
-  { deps, options }: { readonly deps: HarnessDeps; readonly options: RunOptions },
+  { deps, options, protocol }: ResumeInput,
 ): Promise<RunOutcome> {
   const { manifest } = run;
   if (matrix !== null && sha256Hex(canonicalJson(matrix)) !== manifest.matrix_sha256) {
@@ -80,7 +83,7 @@ export async function resumeRun(
   const release = run.lock();
   try {
     const full = await planMatrix(manifest.matrix, deps);
-    const plan = inOrder(full, run);
+    const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, run);
     return await execute(plan, run, { deps, options });
   } finally {
     release();
@@ -158,14 +161,19 @@ async function execute(plan: Plan, run: RunFolder, { deps, options }: Execution)
   const world: CellWorld = { run, plan, deps, power, progress, signal, fail };
   try {
     await runCells(world, options);
-    if (broken.signal.aborted) throw broken.signal.reason;
-    const status = signal.aborted ? 'interrupted' : 'done';
-    run.updateManifest({ status });
-    return { run, status, results: progress.snapshot().results };
-  } finally {
-    clearInterval(draining);
-    power.close();
+  } catch (error) {
+    fail(error);
   }
+  clearInterval(draining);
+  try {
+    power.close();
+  } catch (error) {
+    fail(error);
+  }
+  if (broken.signal.aborted) throw broken.signal.reason;
+  const status = signal.aborted ? 'interrupted' : 'done';
+  run.updateManifest({ status });
+  return { run, status, results: progress.snapshot().results };
 }
 
 /** A sitting that is still open was cut off by a crash. What it finished is graded and attributed before anything new. */
@@ -186,16 +194,13 @@ async function runCells(world: CellWorld, options: RunOptions): Promise<void> {
   const pool = createClientPool();
   const idle = createIdleBaselines(world);
   try {
-    let first = true;
     for (let lease = await queue.claim(); lease !== null && !signal.aborted; lease = await queue.claim()) {
-      if (!first) await pause(plan.protocol.cooldown_s * 1000, signal);
-      first = false;
       progress.cellStarted(lease.value, openQueries(lease.value, run).length);
-      const result = await runOne(lease.value, { world, pool, idle });
-      progress.cellEnded(result);
-      const shown = progress.snapshot().results.at(-1);
-      if (shown !== undefined) options.onCell?.(shown);
+      const result = progress.cellEnded(await runOne(lease.value, { world, pool, idle }));
+      options.onCell?.(result);
       await (result.status === 'interrupted' ? queue.fail(lease) : queue.complete(lease));
+      progress.phase('cool-down');
+      await pause(plan.protocol.cooldown_s * 1000, signal);
     }
   } finally {
     await pool.close();
@@ -222,7 +227,10 @@ async function runOne(cell: Cell, tools: CellTools): Promise<Omit<CellResult, 's
   }
 }
 
-async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promise<Omit<CellResult, 'seconds'>> {
+async function measureCell(
+  cell: Cell,
+  { world, pool, idle }: CellTools,
+): Promise<Omit<CellResult, 'seconds'>> {
   const { run, plan, signal } = world;
   const key = `${cell.point.model} on ${cell.point.accelerator} × ${cell.concurrency}`;
   const switched = await pool.release(key);
@@ -263,56 +271,3 @@ const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile
   grader: { id: cell.grader.id, version: cell.grader.version },
   protocol: plan.matrix.protocol,
 });
-
-interface IdleBaselines {
-  /** Measures the idle host. With shared baselines only the first call does. */
-  hostIdle(): Promise<void>;
-  hostBefore(): readonly Baseline[];
-  /** Idle with the model loaded; shared baselines take it once for each model. */
-  loadedBefore(key: string): Promise<readonly Baseline[]>;
-  /** Remembers a sitting whose `host_idle after` is the next one measured. */
-  awaitsHostAfter(cellId: string, sitting: number): void;
-  hostAfter(): Promise<void>;
-}
-
-function createIdleBaselines(world: CellWorld): IdleBaselines {
-  const { run, plan } = world;
-  const shared = plan.protocol.shared_baselines;
-  const loaded = new Map<string, Baseline>();
-  let host: Baseline | null = null;
-  let waiting: { cellId: string; sitting: number }[] = [];
-  const giveAfter = (baseline: Baseline) => {
-    for (const { cellId, sitting } of waiting) {
-      const file = run.readCell(cellId);
-      const sittings = file.sittings.map((s) =>
-        s.sitting === sitting ? { ...s, baselines: [...s.baselines, { ...baseline, when: 'after' as const }] } : s,
-      );
-      run.writeCell({ ...file, sittings });
-    }
-    waiting = [];
-  };
-  const measureHost = async (when: Baseline['when']) => {
-    const measured = await measureIdle(world, { kind: 'host_idle', when, shared });
-    if (measured === null) return;
-    giveAfter(measured);
-    host = { ...measured, when: 'before' };
-  };
-  return {
-    async hostIdle() {
-      if (host === null || !shared) await measureHost('before');
-    },
-    hostBefore: () => (host === null ? [] : [host]),
-    async loadedBefore(key) {
-      const known = shared ? loaded.get(key) : undefined;
-      if (known !== undefined) return [known];
-      const measured = await measureIdle(world, { kind: 'loaded_idle', when: 'before', shared });
-      if (measured === null) return [];
-      loaded.set(key, measured);
-      return [measured];
-    },
-    awaitsHostAfter(cellId, sitting) {
-      waiting.push({ cellId, sitting });
-    },
-    hostAfter: () => measureHost('after'),
-  };
-}

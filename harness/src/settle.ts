@@ -36,8 +36,8 @@ export interface Settled {
  */
 export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput): Settled {
   const before = run.readCell(cell.id);
-  const calls = run.readCalls(cell.id).filter((c) => c.sitting === sitting && c.phase === 'measure');
-  const answers = run.readTexts(cell.id).filter((t) => t.sitting === sitting && t.kind === 'answer');
+  const calls = run.readCalls(cell.id).rows.filter((c) => c.sitting === sitting && c.phase === 'measure');
+  const answers = run.readTexts(cell.id).rows.filter((t) => t.sitting === sitting && t.kind === 'answer');
   const opened = before.sittings.find((s) => s.sitting === sitting);
   if (opened === undefined) throw new RangeError(`cell ${cell.id} has no sitting ${sitting}`);
   const series = live === null ? seriesFromDisk(run, opened) : live.power.series();
@@ -64,7 +64,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     ledgers: addLedgers(before.ledgers, ledgers),
     segments: segment === null ? before.segments : [...before.segments, segment],
   };
-  const queries = run.readQueries(cell.id);
+  const queries = run.readQueries(cell.id).rows;
   const expected = cell.dataset.items.length * cell.repeats;
   const complete = queries.length >= expected;
   const file: CellFile = {
@@ -117,7 +117,12 @@ function seriesFromDisk(run: RunFolder, sitting: Sitting): PowerSeries[] {
   return run
     .powerSeries()
     .filter((file) => file.boot_id === sitting.boot_id)
-    .flatMap((file) => file.series)
+    .flatMap((file) =>
+      file.domains.flatMap((domain) => {
+        const series = file.series.get(domain.id);
+        return series === undefined ? [] : [{ domain, ...series }];
+      }),
+    )
     .filter((s) => (s.at_ns[0] ?? start) < start && (s.at_ns.at(-1) ?? 0n) > start);
 }
 
