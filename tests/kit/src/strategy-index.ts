@@ -1,0 +1,1 @@
+export { drive, type Scripted } from './drive.js';
