@@ -8,3 +8,4 @@ export { type CellResult, createProgress, type Progress, type ProgressSnapshot }
 export { type Protocol, protocols } from './protocols.js';
 export { type Lease, localQueue, type Queue } from './queue.js';
 export { type RunOptions, type RunOutcome, resumeRun, runPlan } from './run-matrix.js';
+export type { WattsNow } from './series-memory.js';

@@ -6,7 +6,7 @@ import { createClientPool } from './client-pool.js';
 import { type HarnessDeps, pause } from './deps.js';
 import { createIdleBaselines, type IdleBaselines } from './idle-baselines.js';
 import { type Cell, type Plan, planMatrix } from './plan.js';
-import { openPowerLog } from './power-log.js';
+import { openPowerLog, type PowerLog } from './power-log.js';
 import { type CellResult, createProgress, type Progress } from './progress.js';
 import type { Protocol } from './protocols.js';
 import { localQueue } from './queue.js';
@@ -18,8 +18,8 @@ export interface RunOptions {
   readonly root: string;
   /** Ends the run cleanly: calls in flight are dropped, everything finished is kept, a resume goes on. */
   readonly signal: AbortSignal;
-  /** Told the run's progress object and folder before the first cell. */
-  readonly onStart?: (progress: Progress, run: RunFolder) => void;
+  /** Told the run's progress, folder and meter before the first cell. */
+  readonly onStart?: (progress: Progress, run: RunFolder, power: Pick<PowerLog, 'wattsNow'>) => void;
   readonly onCell?: (result: CellResult) => void;
 }
 
@@ -149,7 +149,7 @@ async function execute(plan: Plan, run: RunFolder, { deps, options }: Execution)
     boot_id: deps.bootId(),
   });
   const progress = createProgress(plan.cells, deps.clock);
-  options.onStart?.(progress, run);
+  options.onStart?.(progress, run, power);
   const fail = (error: unknown) => broken.abort(error);
   const draining = setInterval(() => {
     try {

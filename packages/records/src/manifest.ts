@@ -36,12 +36,16 @@ export interface RunManifest {
   readonly power: readonly PowerFile[];
 }
 
+/** The machine a run was made on. Null where the system does not tell. */
 export interface HostFacts {
   readonly hostname: string;
   readonly os: string;
   readonly kernel: string;
-  readonly cpu: string;
-  readonly cores: number;
+  readonly arch: string;
+  readonly cpu: string | null;
+  /** Hardware threads, and physical cores. */
+  readonly threads: number;
+  readonly cores: number | null;
   readonly memory_bytes: number;
   readonly virtual_machine: string | null;
   readonly governor: string | null;

@@ -11,18 +11,16 @@ import {
   type RunOutcome,
   resumeRun,
   runPlan,
+  type WattsNow,
 } from '@perwatt/harness';
 import { openRun, type RunFolder } from '@perwatt/records';
 import { Command } from 'commander';
 import type { Io } from '../io.js';
 import { makeReport, printResults } from '../make-report.js';
-import { cellLine, type Display, pointText, type PowerNow, spanText, startDisplay } from '../run-display.js';
+import { cellLine, type Display, type PowerNow, pointText, spanText, startDisplay } from '../run-display.js';
 
 /** What a run is made of; built from the leaves by `world.ts`. `base` resolves relative paths of the matrix. */
-export type MakeDeps = (options: { readonly base: string; readonly power: boolean }) => HarnessDeps & {
-  /** Watts of the recorders that are running; null when none is. */
-  readonly wattsNow: () => PowerNow | null;
-};
+export type MakeDeps = (options: { readonly base: string; readonly power: boolean }) => HarnessDeps;
 
 interface RunFlags {
   readonly out: string;
@@ -68,7 +66,12 @@ export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
       const deps = makeDeps({ base: io.cwd, power: flags.power !== 'none' });
       const plan = await planMatrix(matrix, deps, parseFilter(flags.filter));
       if (flags.dryRun) return printPlan(plan, flags, io);
-      await finish(flags, io, (hooks) => runPlan(plan, deps, { root: resolve(io.cwd, flags.out), ...hooks }), deps);
+      await finish(
+        flags,
+        io,
+        (hooks) => runPlan(plan, deps, { root: resolve(io.cwd, flags.out), ...hooks }),
+        deps,
+      );
     });
 
 const collect = (value: string, before: readonly string[]) => [...before, value];
@@ -80,7 +83,9 @@ export function readMatrix(file: string, flags: Pick<RunFlags, 'power'>, io: Io)
   const matrix = parseMatrix(readFileSync(path, 'utf8'), file);
   const base = join(path, '..');
   const absolute = (value: unknown) => (typeof value === 'string' ? resolve(base, value) : value);
-  const model = matrix.axes.model.map((m) => (m.path === undefined ? m : { ...m, path: resolve(base, m.path) }));
+  const model = matrix.axes.model.map((m) =>
+    m.path === undefined ? m : { ...m, path: resolve(base, m.path) },
+  );
   const dataset = matrix.axes.dataset.map((d) => ('path' in d ? { ...d, path: absolute(d['path']) } : d));
   const sources = flags.power === undefined || flags.power === 'none' ? null : flags.power.split(',');
   return {
@@ -115,11 +120,15 @@ function printPlan(plan: Plan, flags: RunFlags, io: Io): void {
   for (const [i, cell] of plan.cells.entries()) {
     const { queries, calls, seconds } = estimate.cells[i] ?? {};
     const time = seconds == null ? 'time unknown' : `about ${spanText(seconds)}`;
-    io.print(`${cell.id}  ${pointText(cell.point)} on ${cell.point.accelerator}: ${queries} queries, ≤ ${calls} calls, ${time}`);
+    io.print(
+      `${cell.id}  ${pointText(cell.point)} on ${cell.point.accelerator}: ${queries} queries, ≤ ${calls} calls, ${time}`,
+    );
   }
   for (const { what, reason } of plan.left_out) io.print(`left out: ${what}: ${reason}`);
   const time = estimate.seconds === null ? 'time unknown' : `about ${spanText(estimate.seconds)}`;
-  io.print(`${plan.cells.length} cells, ${estimate.queries} queries, ≤ ${estimate.calls} calls, ${time} (${estimate.basis})`);
+  io.print(
+    `${plan.cells.length} cells, ${estimate.queries} queries, ≤ ${estimate.calls} calls, ${time} (${estimate.basis})`,
+  );
 }
 
 async function resume(
@@ -132,7 +141,16 @@ async function resume(
   const matrix = file === undefined ? null : readMatrix(file, flags, io);
   const deps = makeDeps({ base: io.cwd, power: flags.power !== 'none' });
   const root = join(run.path, '..');
-  await finish(flags, io, (hooks) => resumeRun(run, matrix, { deps, options: { root, ...hooks } }), deps);
+  await finish(flags, io, (hooks) => resumeRun(run, matrix, { deps, options: { root, ...hooks } }));
+}
+
+/** The watts of all domains of the total; null before there are two samples of one. */
+function totalOf(domains: readonly WattsNow[]): PowerNow | null {
+  if (domains.length === 0) return null;
+  return {
+    power_w: domains.reduce((sum, d) => sum + d.power_w, 0),
+    estimated: domains.some((d) => d.estimated),
+  };
 }
 
 type Hooks = Pick<Parameters<typeof runPlan>[2], 'signal' | 'onStart' | 'onCell'>;
@@ -141,16 +159,15 @@ async function finish(
   flags: RunFlags,
   io: Io,
   execute: (hooks: Hooks) => Promise<RunOutcome>,
-  deps: ReturnType<MakeDeps>,
 ): Promise<void> {
   let display: Display | null = null;
   const hooks: Hooks = {
     signal: io.signal,
-    onStart(progress, run) {
+    onStart(progress, run, power) {
       if (flags.quiet) return;
       io.printError(`run ${run.path}`);
       for (const { what, reason } of run.manifest.left_out) io.printError(`left out: ${what}: ${reason}`);
-      display = startDisplay(io, () => ({ snapshot: progress.snapshot(), power: deps.wattsNow() }));
+      display = startDisplay(io, () => ({ snapshot: progress.snapshot(), power: totalOf(power.wattsNow()) }));
     },
     onCell: (result) => display?.log(cellLine(result)),
   };
@@ -174,4 +191,6 @@ const failures = (run: RunFolder): string[] =>
   run
     .cells()
     .filter((cell) => cell.status === 'failed')
-    .map((cell) => `cell failed: ${Object.values(cell.point).join(' × ')}: ${cell.failure ?? 'unknown reason'}`);
+    .map(
+      (cell) => `cell failed: ${Object.values(cell.point).join(' × ')}: ${cell.failure ?? 'unknown reason'}`,
+    );

@@ -1,0 +1,124 @@
+import { availableParallelism, hostname } from 'node:os';
+import { embeddedClient, openAiClient, probeEngine, probeModels, resolveModel } from '@perwatt/clients';
+import {
+  type EndpointEntry,
+  type ModelEntry,
+  PerwattError,
+  type PowerSource,
+  type Probe,
+} from '@perwatt/core';
+import { loadDataset } from '@perwatt/datasets';
+import { graderById } from '@perwatt/graders';
+import type { PreparedModel } from '@perwatt/harness';
+import {
+  bestSources,
+  bootId,
+  clock,
+  cpuTimes,
+  hostFacts,
+  probeDevices,
+  probePower,
+  suspendedNs,
+} from '@perwatt/native-power';
+import { strategyById } from '@perwatt/strategies';
+import type { MakeDeps } from './commands/run.js';
+import type { Io } from './io.js';
+
+/** Root of the tree that power sources read; `PERWATT_SYSFS_ROOT` replaces the host's own. */
+export const sysRoot = (io: Io): string => io.env['PERWATT_SYSFS_ROOT'] ?? '/';
+
+/** The real world of a run, from the leaves. */
+export const makeDeps =
+  (io: Io, version: string): MakeDeps =>
+  ({ base, power }) => {
+    const root = sysRoot(io);
+    return {
+      version,
+      clock,
+      wallTime: io.wallTime,
+      bootId: () => bootId(),
+      suspendedNs: () => suspendedNs(),
+      hostFacts: () => ({ hostname: hostname(), ...hostFacts(root), node: process.versions.node }),
+      cpuTimes(pids) {
+        const times = cpuTimes('/', [process.pid, ...pids]);
+        return times === null ? null : { host_busy_ns: times.busy_ns, own_ns: times.own_ns };
+      },
+      powerSources: (names) => (power ? sources(root, names, io) : []),
+      loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed }),
+      grader: graderById,
+      strategy: strategyById,
+      prepareModel: (entry, endpoint) =>
+        endpoint === null ? embedded(entry, io) : served(entry, endpoint, io),
+    };
+  };
+
+/** No source at all is no reason to refuse a run: accuracy and time are measured, and the report says what is missing. */
+function sources(root: string, names: readonly string[] | undefined, io: Io): readonly PowerSource[] {
+  try {
+    return bestSources(names === undefined ? { root } : { root, names });
+  } catch (error) {
+    if (names !== undefined || !(error instanceof PerwattError && error.code === 'POWER_NO_SOURCE'))
+      throw error;
+    io.printError(`warning: nothing is metered: ${error.message}`);
+    return [];
+  }
+}
+
+async function embedded(entry: ModelEntry, io: Io): Promise<PreparedModel> {
+  const weights = await resolveModel(entry.path ?? entry.id, { env: io.env, signal: io.signal });
+  return {
+    sha256: weights.sha256,
+    request_model: entry.model ?? entry.id,
+    weight_bytes: weights.bytes,
+    client: ({ accelerator, sequences }) =>
+      embeddedClient({
+        modelPath: weights.path,
+        model: entry.model ?? entry.id,
+        modelSha256: weights.sha256,
+        quantisation: weights.quantisation,
+        threads: accelerator.threads ?? Math.max(1, availableParallelism() - 1),
+        gpu: accelerator.gpu,
+        sequences,
+        clock,
+      }),
+  };
+}
+
+async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promise<PreparedModel> {
+  const request_model = entry.model ?? entry.id;
+  const apiKey = keyOf(endpoint, io);
+  const client = () =>
+    openAiClient({
+      url: endpoint.url,
+      api: endpoint.api,
+      clock,
+      model: request_model,
+      headersTimeoutMs: endpoint.headers_timeout_s * 1000,
+      idleTimeoutMs: endpoint.idle_timeout_s * 1000,
+      ...(apiKey === null ? {} : { apiKey }),
+    });
+  const trial = client();
+  try {
+    await trial.open();
+  } finally {
+    await trial.close();
+  }
+  return { sha256: null, request_model, weight_bytes: null, client };
+}
+
+function keyOf({ api_key_env }: EndpointEntry, io: Io): string | null {
+  if (api_key_env === undefined) return null;
+  const key = io.env[api_key_env];
+  if (key !== undefined && key !== '') return key;
+  throw new PerwattError('INPUT_INVALID', `environment variable ${api_key_env} holds no key`, {
+    hint: 'Set it to the API key of the endpoint, or drop `api_key_env` from the matrix.',
+  });
+}
+
+/** What `perwatt doctor` tries, by area. */
+export const doctorProbes = (io: Io): (() => Promise<readonly Probe[]>)[] => [
+  async () => probePower({ root: sysRoot(io) }),
+  async () => probeDevices({ root: sysRoot(io) }),
+  probeEngine,
+  () => probeModels({ env: io.env }),
+];
