@@ -1,0 +1,87 @@
+use std::{io, path::PathBuf};
+
+/// Why energy can't be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PowerError {
+    /// The interface isn't there at all: wrong platform, kernel module not loaded, or a virtual machine.
+    #[error("{source_name}: nothing to read under {}", path.display())]
+    Absent {
+        /// The source that was looked for.
+        source_name: &'static str,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The interface is there, but emptied, as container runtimes do.
+    #[error("{source_name}: {} is there but hidden, as in a container", path.display())]
+    Masked {
+        /// The source that was looked for.
+        source_name: &'static str,
+        /// What was found empty.
+        path: PathBuf,
+    },
+    /// Numbers exist but this user may not read them.
+    #[error("no permission to read {}", list(paths))]
+    Permission {
+        /// Every file that was refused.
+        paths: Vec<PathBuf>,
+    },
+    /// Reading failed for any other reason.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file that could not be read.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file was read but is not a number.
+    #[error("{} holds {text:?}, which is not a count", path.display())]
+    Malformed {
+        /// The file that was read.
+        path: PathBuf,
+        /// What it held.
+        text: String,
+    },
+    /// No source has this name.
+    #[error("no power source is called {name:?}")]
+    UnknownSource {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// The time between two readings is out of range.
+    #[error("period of {period_ns} ns is outside 100000 ns (0.1 ms) to 3600000000000 ns (1 h)")]
+    Period {
+        /// The period that was asked for.
+        period_ns: i64,
+    },
+    /// The sampling thread could not be started.
+    #[error("cannot start the sampling thread")]
+    Thread {
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl PowerError {
+    /// A stable name for programs; becomes `error.code` in JavaScript.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Absent { .. } | Self::Masked { .. } => "POWER_NO_SOURCE",
+            Self::Permission { .. } => "POWER_PERMISSION",
+            Self::Io { .. } | Self::Thread { .. } => "POWER_IO",
+            Self::Malformed { .. } => "POWER_MALFORMED",
+            Self::UnknownSource { .. } | Self::Period { .. } => "INPUT_INVALID",
+        }
+    }
+
+    pub(crate) fn io(path: PathBuf, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::Permission { paths: vec![path] },
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}

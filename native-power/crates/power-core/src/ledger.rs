@@ -1,0 +1,80 @@
+use crate::{Booking, Counter, Event, MeanPower, Nanos, Reading, Sample, Since, Value};
+
+/// Turns the readings of one domain into samples with booked energy.
+#[derive(Debug)]
+pub struct Ledger {
+    book: Book,
+    last_at: Option<Nanos>,
+}
+
+#[derive(Debug)]
+enum Book {
+    Counter(Counter),
+    MeanPower(MeanPower),
+}
+
+impl Ledger {
+    /// An empty ledger.
+    pub fn new(booking: Booking) -> Self {
+        let book = match booking {
+            Booking::Counter(spec) => Book::Counter(Counter::new(spec)),
+            Booking::MeanPower => Book::MeanPower(MeanPower::default()),
+        };
+        Self { book, last_at: None }
+    }
+
+    /// Books one reading.
+    pub fn enter(&mut self, reading: &Reading) -> Sample {
+        let at = reading.before.midpoint(reading.after);
+        self.last_at = Some(at);
+        let (raw, event) = match (&mut self.book, reading.value) {
+            (Book::Counter(counter), Value::Counter { raw, uj }) => (Some(raw), counter.push(at, Some(uj))),
+            (Book::Counter(counter), _) => (None, counter.push(at, None)),
+            (Book::MeanPower(sum), Value::MeanPower { raw, since }) => (Some(raw), sum.push(at, since)),
+            (Book::MeanPower(_), _) => (None, Event::Missing),
+        };
+        let power = match reading.value {
+            Value::MeanPower { since: Since::Settled(band) | Since::Held(band), .. }
+                if event != Event::First =>
+            {
+                Some(band.point)
+            }
+            _ => None,
+        };
+        let raw = raw.and_then(|raw| i64::try_from(raw).ok());
+        self.sample(reading, raw, event, power)
+    }
+
+    /// Ends the series; a doubt that is still open becomes one last sample.
+    pub fn close(&mut self, domain: u16) -> Option<Sample> {
+        let at = self.last_at?;
+        let Book::Counter(counter) = &mut self.book else { return None };
+        let reading =
+            Reading { domain, before: at, after: at, value: Value::Missing(crate::Missing::Absent) };
+        counter.close().then(|| self.sample(&reading, None, Event::Gap, None))
+    }
+
+    fn sample(
+        &self,
+        reading: &Reading,
+        raw: Option<i64>,
+        event: Event,
+        power: Option<crate::Watts>,
+    ) -> Sample {
+        let (booked, lo, hi) = match &self.book {
+            Book::Counter(counter) => counter.booked(),
+            Book::MeanPower(sum) => sum.booked(),
+        };
+        Sample {
+            at: reading.before.midpoint(reading.after),
+            took: reading.after - reading.before,
+            domain: reading.domain,
+            raw,
+            event,
+            booked,
+            lo,
+            hi,
+            power,
+        }
+    }
+}

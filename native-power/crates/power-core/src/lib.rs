@@ -1,0 +1,34 @@
+//! Reading energy and power, without any knowledge of Node.
+//!
+//! All of it is plain Rust that can be tested anywhere: sources take the root of the tree they read as an argument,
+//! time comes from a [`Clock`], counters are pure values, and every joule is booked in one place.
+#![forbid(unsafe_code)]
+
+mod clock;
+mod counter;
+mod cpu;
+mod domain;
+mod error;
+mod estimator;
+mod file;
+mod ledger;
+mod mean_power;
+mod rapl;
+mod sampler;
+mod source;
+mod sources;
+mod units;
+
+pub use clock::{Clock, MonotonicClock, boot_id, suspended};
+pub use counter::{Counter, CounterSpec, Tally};
+pub use cpu::{CpuFacts, DesignPower};
+pub use domain::{Domain, Event, Kind, Provenance, Scope};
+pub use error::PowerError;
+pub use estimator::{ESTIMATE, Estimator};
+pub use ledger::Ledger;
+pub use mean_power::{Band, MeanPower, Since};
+pub use rapl::{Excluded, RAPL, Rapl};
+pub use sampler::{Sampler, SamplerStatus, State};
+pub use source::{Booking, Missing, PowerSource, Reading, Sample, Value};
+pub use sources::{SOURCES, SourceInfo, SourceProbe, chain, open_source, probe_sources};
+pub use units::{Joules, Nanos, Watts};

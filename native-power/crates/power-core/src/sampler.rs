@@ -1,0 +1,252 @@
+use std::{
+    any::Any,
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use crate::{Clock, Domain, Ledger, Nanos, PowerError, PowerSource, Reading, Sample, chain};
+
+/// Samples that wait to be drained: half an hour of ten domains at 10 Hz. Beyond it the oldest go; what they booked
+/// stays in those that follow.
+const CAPACITY: usize = 1 << 18;
+
+const PERIODS: std::ops::RangeInclusive<i64> = 100_000..=3_600_000_000_000;
+
+/// Reads one source at a fixed rate on a thread of its own, so that a busy event loop loses no samples.
+pub struct Sampler {
+    shared: Arc<Shared>,
+    domains: Vec<Domain>,
+    name: &'static str,
+    period: Nanos,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// How a sampler fares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SamplerStatus {
+    /// Whether it reads, has been stopped, or broke down.
+    pub state: State,
+    /// Readings of the whole source.
+    pub reads: u64,
+    /// Deadlines that had passed when the thread woke.
+    pub missed_deadlines: u64,
+    /// Time spent reading.
+    pub read_time: Nanos,
+    /// Samples that were never drained and had to make room.
+    pub dropped: u64,
+}
+
+/// What a sampler is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// Reading.
+    #[default]
+    Running,
+    /// Stopped on request, after a last reading.
+    Stopped,
+    /// Ended by itself, with the reason.
+    Failed(String),
+}
+
+struct Shared {
+    engine: Mutex<Engine>,
+    stopping: Mutex<bool>,
+    wake: Condvar,
+}
+
+struct Engine {
+    source: Box<dyn PowerSource>,
+    clock: Box<dyn Clock>,
+    ledgers: Vec<Ledger>,
+    readings: Vec<Reading>,
+    samples: VecDeque<Sample>,
+    status: SamplerStatus,
+}
+
+impl Sampler {
+    /// Reads `source` once, then every `period`.
+    pub fn start(
+        source: Box<dyn PowerSource>,
+        clock: impl Clock + 'static,
+        period: Nanos,
+    ) -> Result<Self, PowerError> {
+        if !PERIODS.contains(&period.0) {
+            return Err(PowerError::Period { period_ns: period.0 });
+        }
+        let name = source.name();
+        let (domains, bookings): (Vec<_>, Vec<_>) = source.domains().iter().cloned().unzip();
+        let mut engine = Engine {
+            source,
+            clock: Box::new(clock),
+            ledgers: bookings.into_iter().map(Ledger::new).collect(),
+            readings: Vec::with_capacity(domains.len()),
+            samples: VecDeque::new(),
+            status: SamplerStatus::default(),
+        };
+        engine.read_source()?;
+        let shared = Arc::new(Shared {
+            engine: Mutex::new(engine),
+            stopping: Mutex::new(false),
+            wake: Condvar::new(),
+        });
+        let thread = thread::Builder::new()
+            .name(format!("power {name}"))
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.run(Duration::from_nanos(period.0.unsigned_abs()))
+            })
+            .map_err(|source| PowerError::Thread { source })?;
+        Ok(Self { shared, domains, name, period, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// The source's name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What is read, in the order that [`Sample::domain`] counts.
+    pub fn domains(&self) -> &[Domain] {
+        &self.domains
+    }
+
+    /// Time between two readings.
+    pub const fn period(&self) -> Nanos {
+        self.period
+    }
+
+    /// Everything read since the last call. Never waits longer than one reading takes.
+    pub fn drain(&self) -> Vec<Sample> {
+        self.shared.engine().samples.drain(..).collect()
+    }
+
+    /// Reads once now, out of schedule, and returns when. Reads nothing once the sampler has ended.
+    pub fn mark(&self) -> Nanos {
+        let mut engine = self.shared.engine();
+        let before = engine.clock.now();
+        engine.step();
+        before.midpoint(engine.clock.now())
+    }
+
+    /// How it fares.
+    pub fn status(&self) -> SamplerStatus {
+        self.shared.engine().status.clone()
+    }
+
+    /// Ends the thread and takes a last reading. What was read stays to be drained. Does nothing the second time.
+    pub fn stop(&self) {
+        *lock(&self.shared.stopping) = true;
+        self.shared.wake.notify_all();
+        if let Some(thread) = lock(&self.thread).take() {
+            let _ = thread.join();
+        }
+        self.shared.engine().finish();
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        lock(&self.engine)
+    }
+
+    /// Deadlines are absolute, so that one late reading delays no other; those that passed meanwhile are skipped.
+    fn run(&self, period: Duration) {
+        let mut next = Instant::now() + period;
+        while self.wait_until(next) {
+            let mut engine = self.engine();
+            engine.step();
+            if engine.status.state != State::Running {
+                return;
+            }
+            next += period;
+            let late = Instant::now().saturating_duration_since(next);
+            let missed = whole(late, period);
+            next += period * missed;
+            engine.status.missed_deadlines += u64::from(missed);
+        }
+    }
+
+    /// Sleeps until `deadline`; false when it was woken to stop.
+    fn wait_until(&self, deadline: Instant) -> bool {
+        let mut stopping = lock(&self.stopping);
+        while !*stopping {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            (stopping, _) = self.wake.wait_timeout(stopping, left).unwrap_or_else(PoisonError::into_inner);
+        }
+        false
+    }
+}
+
+/// How many periods have wholly passed in `late`.
+fn whole(late: Duration, period: Duration) -> u32 {
+    let passed = late.as_nanos().checked_div(period.as_nanos()).unwrap_or(0);
+    let missed = passed + u128::from(!late.is_zero());
+    u32::try_from(missed).unwrap_or(u32::MAX)
+}
+
+impl Engine {
+    fn step(&mut self) {
+        if self.status.state != State::Running {
+            return;
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.read_source()));
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.status.state = State::Failed(chain(&error)),
+            Err(payload) => {
+                self.status.state = State::Failed(format!("the reader panicked: {}", said(&*payload)));
+            }
+        }
+    }
+
+    fn read_source(&mut self) -> Result<(), PowerError> {
+        self.readings.clear();
+        let before = self.clock.now();
+        let outcome = self.source.read(&*self.clock, &mut self.readings);
+        self.status.reads += 1;
+        self.status.read_time = self.status.read_time + (self.clock.now() - before);
+        for reading in &self.readings {
+            if let Some(ledger) = self.ledgers.get_mut(usize::from(reading.domain)) {
+                self.samples.push_back(ledger.enter(reading));
+            }
+        }
+        while self.samples.len() > CAPACITY {
+            self.samples.pop_front();
+            self.status.dropped += 1;
+        }
+        outcome
+    }
+
+    fn finish(&mut self) {
+        if self.status.state != State::Running {
+            return;
+        }
+        self.step();
+        for (domain, ledger) in (0..).zip(&mut self.ledgers) {
+            self.samples.extend(ledger.close(domain));
+        }
+        if self.status.state == State::Running {
+            self.status.state = State::Stopped;
+        }
+    }
+}
+
+fn said(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

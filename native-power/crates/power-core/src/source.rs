@@ -1,0 +1,102 @@
+use crate::{CounterSpec, Domain, Event, Joules, Nanos, PowerError, Provenance, Since, Watts};
+
+/// What one reading of one domain says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// An energy counter, in the vendor's unit and in µJ.
+    Counter {
+        /// As read.
+        raw: u64,
+        /// The same in microjoules.
+        uj: u64,
+    },
+    /// A mean power since the last reading.
+    MeanPower {
+        /// What it was made of, in the vendor's unit.
+        raw: u64,
+        /// The power.
+        since: Since,
+    },
+    /// There was no number.
+    Missing(Missing),
+}
+
+/// Why there was no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// It is gone.
+    Absent,
+    /// It may not be read any more.
+    Permission,
+    /// Reading it failed.
+    Io,
+    /// It isn't a number.
+    Parse,
+}
+
+/// One reading, not yet booked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Index into the source's domains.
+    pub domain: u16,
+    /// Just before the read.
+    pub before: Nanos,
+    /// Just after it.
+    pub after: Nanos,
+    /// What was read.
+    pub value: Value,
+}
+
+/// One reading with what became of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Middle of the read.
+    pub at: Nanos,
+    /// How long the read took.
+    pub took: Nanos,
+    /// Index into the source's domains.
+    pub domain: u16,
+    /// The number as read; None when there was none.
+    pub raw: Option<i64>,
+    /// What became of it.
+    pub event: Event,
+    /// Energy since the recorder's start.
+    pub booked: Joules,
+    /// Its lower bound.
+    pub lo: Joules,
+    /// Its upper bound.
+    pub hi: Joules,
+    /// Power of a gauge or an estimate.
+    pub power: Option<Watts>,
+}
+
+/// How the readings of a domain become energy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Booking {
+    /// By the counter's rules.
+    Counter(CounterSpec),
+    /// By summing mean powers.
+    MeanPower,
+}
+
+/// Somewhere energy can be read: a kernel interface, a vendor library, or a script in a test.
+///
+/// Constructors do all discovery and permission checks, so that a source that exists can be read.
+pub trait PowerSource: Send {
+    /// Its name in files and on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Where its numbers come from.
+    fn provenance(&self) -> Provenance;
+
+    /// What is read, in a fixed order, and how it is booked. Frozen: a domain that vanishes goes on as missing.
+    fn domains(&self) -> &[(Domain, Booking)];
+
+    /// Appends one reading per domain to `out`, a missing one where a domain gave no number.
+    ///
+    /// # Errors
+    /// Only for what ends the whole recording.
+    fn read(&mut self, clock: &dyn crate::Clock, out: &mut Vec<Reading>) -> Result<(), PowerError>;
+}

@@ -1,0 +1,292 @@
+//! The Node binding: types and conversions only. Anything that decides something is in `power-core`.
+#![expect(missing_docs, reason = "napi generates items that have none")]
+#![expect(clippy::needless_pass_by_value, reason = "napi hands objects over by value")]
+
+use std::{
+    path::Path,
+    sync::{Arc, Weak},
+};
+
+use napi::{
+    Env,
+    bindgen_prelude::{BigInt, BigInt64Array, Float64Array, Uint8Array, Uint16Array},
+};
+use napi_derive::napi;
+use power_core::{
+    Clock, Domain, Event, MonotonicClock, Nanos, PowerError, Sample, Sampler, State, chain, open_source,
+};
+
+type Result<T> = napi::Result<T, &'static str>;
+
+/// Now, in nanoseconds (ns) of the host's monotonic clock.
+#[napi]
+pub fn now_ns() -> BigInt {
+    BigInt::from(MonotonicClock.now().0)
+}
+
+/// How long this boot has been suspended, ns: boot time less monotonic time. Null where the system doesn't tell.
+#[napi]
+pub fn suspended_ns() -> Option<f64> {
+    power_core::suspended().map(span)
+}
+
+/// The identity of this boot, or null where the system has none.
+#[napi]
+pub fn boot_id(root: String) -> Option<String> {
+    power_core::boot_id(Path::new(&root))
+}
+
+/// Names of what can become of a reading, in the order that `event` counts.
+#[napi]
+pub fn event_names() -> Vec<&'static str> {
+    Event::ALL.iter().map(|event| event.name()).collect()
+}
+
+#[napi(object, object_from_js = false)]
+pub struct SourceInfo {
+    pub name: &'static str,
+    #[napi(ts_type = "'counter' | 'integrated' | 'estimated'")]
+    pub provenance: &'static str,
+    #[napi(js_name = "default_period_ns")]
+    pub default_period_ns: f64,
+}
+
+/// Every source this build knows, the most trustworthy first.
+#[napi]
+pub fn source_infos() -> Vec<SourceInfo> {
+    let convert = |info: &power_core::SourceInfo| SourceInfo {
+        name: info.name,
+        provenance: info.provenance.name(),
+        default_period_ns: span(info.default_period),
+    };
+    power_core::SOURCES.iter().map(convert).collect()
+}
+
+#[napi(object, object_from_js = false)]
+pub struct SourceProbe {
+    pub name: &'static str,
+    pub usable: bool,
+    pub detail: String,
+    #[napi(ts_type = "string | null")]
+    pub fix: Nullable<String>,
+}
+
+/// Tries every source on the tree under `root`.
+#[napi]
+pub fn probe_sources(root: String) -> Vec<SourceProbe> {
+    let convert = |probe: power_core::SourceProbe| SourceProbe {
+        name: probe.name,
+        usable: probe.usable,
+        detail: probe.detail,
+        fix: nullable(probe.fix),
+    };
+    power_core::probe_sources(Path::new(&root)).into_iter().map(convert).collect()
+}
+
+/// Samples by column: entry `i` of every array belongs to one reading of one domain.
+#[napi(object, object_from_js = false)]
+pub struct SampleColumns {
+    #[napi(js_name = "at_ns")]
+    pub at_ns: BigInt64Array,
+    #[napi(js_name = "read_ns")]
+    pub read_ns: Float64Array,
+    pub domain: Uint16Array,
+    pub raw: BigInt64Array,
+    #[napi(js_name = "raw_valid")]
+    pub raw_valid: Uint8Array,
+    pub event: Uint8Array,
+    #[napi(js_name = "booked_energy_j")]
+    pub booked_energy_j: Float64Array,
+    #[napi(js_name = "booked_lo_j")]
+    pub booked_lo_j: Float64Array,
+    #[napi(js_name = "booked_hi_j")]
+    pub booked_hi_j: Float64Array,
+    #[napi(js_name = "power_w")]
+    pub power_w: Float64Array,
+    #[napi(js_name = "power_valid")]
+    pub power_valid: Uint8Array,
+}
+
+#[napi(object, object_from_js = false)]
+pub struct DomainInfo {
+    pub id: String,
+    #[napi(ts_type = "'wall' | 'system' | 'package' | 'cpu' | 'dram' | 'gpu' | 'module' | 'soc' | 'npu'")]
+    pub scope: &'static str,
+    #[napi(ts_type = "'counter' | 'gauge' | 'estimate'")]
+    pub kind: &'static str,
+    #[napi(ts_type = "'counter' | 'integrated' | 'estimated'")]
+    pub provenance: &'static str,
+    #[napi(js_name = "in_total")]
+    pub in_total: bool,
+    #[napi(js_name = "update_period_ns")]
+    pub update_period_ns: f64,
+    #[napi(ts_type = "number | null")]
+    pub quantum: Nullable<f64>,
+    #[napi(js_name = "scale_error_ratio", ts_type = "number | null")]
+    pub scale_error_ratio: Nullable<f64>,
+    #[napi(js_name = "raw_unit")]
+    pub raw_unit: &'static str,
+    #[napi(ts_type = "string | null")]
+    pub note: Nullable<String>,
+}
+
+#[napi(object, object_from_js = false)]
+pub struct RecorderStatus {
+    #[napi(ts_type = "'running' | 'stopped' | 'failed'")]
+    pub state: &'static str,
+    #[napi(ts_type = "string | null")]
+    pub reason: Nullable<String>,
+    pub reads: f64,
+    #[napi(js_name = "missed_deadlines")]
+    pub missed_deadlines: f64,
+    #[napi(js_name = "read_ns")]
+    pub read_ns: f64,
+}
+
+#[napi(object, object_to_js = false)]
+pub struct RecorderOptions {
+    /// Name of one of `sourceInfos`.
+    pub source: String,
+    /// Root of the tree to read, normally `/`.
+    pub root: String,
+    /// Time between two readings, in nanoseconds (ns).
+    #[napi(js_name = "period_ns")]
+    pub period_ns: f64,
+}
+
+/// Reads one source on a background thread until stopped.
+#[napi]
+pub struct Recorder {
+    sampler: Arc<Sampler>,
+}
+
+#[napi]
+impl Recorder {
+    #[napi(factory)]
+    pub fn start(env: Env, options: RecorderOptions) -> Result<Self> {
+        let source = open_source(&options.source, Path::new(&options.root)).map_err(to_js)?;
+        let sampler = Sampler::start(source, MonotonicClock, nanos(options.period_ns)).map_err(to_js)?;
+        let sampler = Arc::new(sampler);
+        stop_with(env, &sampler).map_err(|error| napi::Error::new("POWER_IO", error.reason.clone()))?;
+        Ok(Self { sampler })
+    }
+
+    /// What is read, in the order that `SampleColumns.domain` counts.
+    #[napi(getter)]
+    pub fn domains(&self) -> Vec<DomainInfo> {
+        self.sampler.domains().iter().map(DomainInfo::from).collect()
+    }
+
+    /// Hands over everything read since the last call. Never waits.
+    #[napi]
+    pub fn drain(&self) -> SampleColumns {
+        columns(&self.sampler.drain())
+    }
+
+    /// Reads once now and returns when, in nanoseconds (ns).
+    #[napi]
+    pub fn mark(&self) -> BigInt {
+        BigInt::from(self.sampler.mark().0)
+    }
+
+    #[napi]
+    pub fn status(&self) -> RecorderStatus {
+        let status = self.sampler.status();
+        let (state, reason) = match status.state {
+            State::Running => ("running", None),
+            State::Stopped => ("stopped", None),
+            State::Failed(reason) => ("failed", Some(reason)),
+        };
+        RecorderStatus {
+            state,
+            reason: nullable(reason),
+            reads: count(status.reads),
+            missed_deadlines: count(status.missed_deadlines),
+            read_ns: span(status.read_time),
+        }
+    }
+
+    /// Takes a last reading, then stops.
+    #[napi]
+    pub fn stop(&self) {
+        self.sampler.stop();
+    }
+}
+
+/// A value that is null, not absent, when there is none.
+type Nullable<T> = napi::Either<T, napi::bindgen_prelude::Null>;
+
+fn nullable<T>(value: Option<T>) -> Nullable<T>
+where
+    T: napi::bindgen_prelude::TypeName,
+{
+    value.map_or(napi::Either::B(napi::bindgen_prelude::Null), napi::Either::A)
+}
+
+/// Stops the sampler when its environment ends: the process, or the worker thread that loaded the addon.
+fn stop_with(env: Env, sampler: &Arc<Sampler>) -> napi::Result<()> {
+    let stop = |sampler: Weak<Sampler>| {
+        if let Some(sampler) = sampler.upgrade() {
+            sampler.stop();
+        }
+    };
+    env.add_env_cleanup_hook(Arc::downgrade(sampler), stop).map(|_| ())
+}
+
+impl From<&Domain> for DomainInfo {
+    fn from(domain: &Domain) -> Self {
+        Self {
+            id: domain.id.clone(),
+            scope: domain.scope.name(),
+            kind: domain.kind.name(),
+            provenance: domain.provenance.name(),
+            in_total: domain.in_total,
+            update_period_ns: span(domain.update_period),
+            quantum: nullable(domain.quantum),
+            scale_error_ratio: nullable(domain.scale_error_ratio),
+            raw_unit: domain.raw_unit,
+            note: nullable(domain.note.clone()),
+        }
+    }
+}
+
+fn columns(samples: &[Sample]) -> SampleColumns {
+    SampleColumns {
+        at_ns: column(samples, |s| s.at.0).into(),
+        read_ns: column(samples, |s| span(s.took)).into(),
+        domain: column(samples, |s| s.domain).into(),
+        raw: column(samples, |s| s.raw.unwrap_or(0)).into(),
+        raw_valid: column(samples, |s| u8::from(s.raw.is_some())).into(),
+        event: column(samples, |s| s.event.code()).into(),
+        booked_energy_j: column(samples, |s| s.booked.get()).into(),
+        booked_lo_j: column(samples, |s| s.lo.get()).into(),
+        booked_hi_j: column(samples, |s| s.hi.get()).into(),
+        power_w: column(samples, |s| s.power.map_or(0.0, power_core::Watts::get)).into(),
+        power_valid: column(samples, |s| u8::from(s.power.is_some())).into(),
+    }
+}
+
+fn column<T>(samples: &[Sample], of: impl Fn(&Sample) -> T) -> Vec<T> {
+    samples.iter().map(of).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+const fn span(span: Nanos) -> f64 {
+    span.0 as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+const fn count(count: u64) -> f64 {
+    count as f64
+}
+
+/// What isn't a number becomes 0, which is refused as a period.
+#[expect(clippy::cast_possible_truncation, reason = "saturates; fractions of a nanosecond don't matter")]
+const fn nanos(number: f64) -> Nanos {
+    Nanos(number as i64)
+}
+
+/// `code` becomes `error.code`; hints are added in TypeScript, next to the other messages.
+fn to_js(error: PowerError) -> napi::Error<&'static str> {
+    napi::Error::new(error.code(), chain(&error))
+}

@@ -1,0 +1,5 @@
+export { bootId, clock, nowNs, suspendedNs } from './clock.js';
+export { type CpuTimes, cpuTimes } from './cpu-times.js';
+export { type HostFacts, hostFacts } from './host-facts.js';
+export { probeDevices, probePower } from './probe.js';
+export { type BestSourceOptions, bestSources, powerSources, type SourceOptions } from './sources.js';
