@@ -7,7 +7,10 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ['{packages,tests}/*/src/**/*.test.ts', '{harness,datasets,native-power,reports}/src/**/*.test.ts'],
+    include: [
+      '{packages,tests}/*/src/**/*.test.ts',
+      '{harness,datasets,native-power,reports}/src/**/*.test.ts',
+    ],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

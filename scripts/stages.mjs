@@ -119,7 +119,8 @@ export async function fetchModels(ids) {
     });
     if (code !== 0) missing.push({ id, why: tail(output, 6) });
   }
-  for (const { id, why } of missing) console.error(`  left out: model ${id}\n${why.replaceAll(/^/gm, '    ')}`);
+  for (const { id, why } of missing)
+    console.error(`  left out: model ${id}\n${why.replaceAll(/^/gm, '    ')}`);
   if (missing.length === ids.length) {
     throw new StageError(
       'no model could be fetched',

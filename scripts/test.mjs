@@ -2,7 +2,17 @@
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build, checkPrerequisites, fetchModels, giveUp, install, root, run, stage, tail } from './stages.mjs';
+import {
+  build,
+  checkPrerequisites,
+  fetchModels,
+  giveUp,
+  install,
+  root,
+  run,
+  stage,
+  tail,
+} from './stages.mjs';
 
 const native = !process.argv.includes('--no-native');
 
@@ -11,7 +21,9 @@ try {
   await stage('install packages', install);
   await stage('build', () => build({ native }));
   await stage('fetch models for tests', () =>
-    fetchModels(['smollm2-135m']).catch((error) => `none: ${error.message}; tests on real models are skipped`),
+    fetchModels(['smollm2-135m']).catch(
+      (error) => `none: ${error.message}; tests on real models are skipped`,
+    ),
   );
 } catch (error) {
   giveUp(error);
