@@ -6,7 +6,9 @@ export {
   type WatchedClock,
   watchedClock,
 } from './clocks.js';
+export { deliver, type Segment } from './deliver.js';
 export { type FakeAnswer, type FakeClient, type FakeClientOptions, fakeClient } from './fake-client.js';
+export { type StreamCase, sharedFolder, streamCases } from './load-cases.js';
 export {
   answerJson,
   chatChunk,

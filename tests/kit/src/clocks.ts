@@ -27,28 +27,21 @@ export function tickingClock(step_ns = 1n): Clock {
   };
 }
 
-/** A ticking clock that lets a test wait until it has been looked at again. */
+/** A clock that lets a test wait until it has been looked at again. */
 export interface WatchedClock extends Clock {
-  /** The last stamp it gave; 0 before the first. */
-  readonly last: Instant;
   /** Resolves at the next look, with the stamp it gives. */
   next(): Promise<Instant>;
 }
 
-export function watchedClock(): WatchedClock {
-  const ticking = tickingClock();
-  let last = instant(0n);
+export function watchedClock(base: Clock = tickingClock()): WatchedClock {
   let waiting: ((at: Instant) => void)[] = [];
   return {
-    get last() {
-      return last;
-    },
     now() {
-      last = ticking.now();
+      const at = base.now();
       const woken = waiting;
       waiting = [];
-      for (const wake of woken) wake(last);
-      return last;
+      for (const wake of woken) wake(at);
+      return at;
     },
     next: () =>
       new Promise((resolve) => {

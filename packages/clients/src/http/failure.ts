@@ -1,4 +1,5 @@
 import { type CallStatus, messageOf, systemCode } from '@perwatt/core';
+import { errors } from 'undici';
 import { asArray, asObject, asText, excerpt, type JsonObject, parseJson } from './json.js';
 
 /** How a call failed: its status, a short name of the kind, and what happened in words. */
@@ -11,8 +12,9 @@ export interface Failure {
 /** How far a call had come when its connection failed. */
 export type Phase = 'queued' | 'sent' | 'body';
 
-const closedCodes = ['UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_EOF_STATE'];
 const kinds: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: 'connection_closed',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection_closed',
   UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
   UND_ERR_HEADERS_OVERFLOW: 'headers_too_large',
   UND_ERR_DESTROYED: 'client_closed',
@@ -25,17 +27,22 @@ const kinds: Readonly<Record<string, string>> = {
  * Bytes that are not HTTP are `protocol_error`; a closed client makes its calls `cancelled`.
  */
 export function failureOf(error: unknown, phase: Phase): Failure {
-  const code = systemCode(error) ?? '';
-  const kind = closedCodes.includes(code) ? 'connection_closed' : (kinds[code] ?? (code || 'unknown'));
+  const kind = kindOf(error);
   const message = describe(error);
   if (kind === 'client_closed') return { status: 'cancelled', kind, message: 'the client was closed' };
-  if (code.startsWith('HPE_') && kind !== 'connection_closed')
-    return { status: 'protocol_error', kind: 'not_http', message };
-  if (kind === 'headers_too_large') return { status: 'protocol_error', kind, message };
+  if (kind === 'not_http' || kind === 'headers_too_large') return { status: 'protocol_error', kind, message };
   if (phase !== 'body') return { status: 'connect_error', kind, message };
   if (kind === 'connection_closed')
     return { status: 'truncated', kind, message: 'the connection closed before the answer was complete' };
   return { status: 'stream_error', kind, message };
+}
+
+/** undici's parser errors have no code; a close within a chunk is one of them, told apart by its words only. */
+function kindOf(error: unknown): string {
+  if (error instanceof errors.HTTPParserError)
+    return error.message.includes('Invalid EOF state') ? 'connection_closed' : 'not_http';
+  const code = systemCode(error);
+  return code === null ? 'unknown' : (kinds[code] ?? code);
 }
 
 /** An address may resolve to several; then the error is a bundle whose own message is empty. */
