@@ -28,4 +28,18 @@ export {
   type WatchedClock,
   watchedClock,
 } from './client-index.js';
+export {
+  type PowercapTree,
+  type PowercapZone,
+  powercapTree,
+  powerSourceContract,
+  type ScriptedSample,
+  type ScriptedSourceOptions,
+  type SourceUnderContract,
+  type SteadySourceOptions,
+  sampleColumns,
+  scriptedPowerSource,
+  steadyPowerSource,
+  testDomain,
+} from './power-index.js';
 export { drive, type Scripted } from './strategy-index.js';

@@ -1,0 +1,10 @@
+export { type PowercapTree, type PowercapZone, powercapTree } from './power-powercap-tree.js';
+export {
+  type ScriptedSample,
+  type ScriptedSourceOptions,
+  sampleColumns,
+  scriptedPowerSource,
+  testDomain,
+} from './power-scripted-source.js';
+export { powerSourceContract, type SourceUnderContract } from './power-source-contract.js';
+export { type SteadySourceOptions, steadyPowerSource } from './power-steady-source.js';
