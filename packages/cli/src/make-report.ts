@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { RunFolder } from '@perwatt/records';
 import { buildResults, resultsJson, resultsTable, writeReport } from '@perwatt/reports';
@@ -15,7 +15,11 @@ const plotlyFile = () =>
   createRequire(createRequire(import.meta.url).resolve('@perwatt/reports')).resolve('plotly.js-dist-min');
 
 /** The result table on standard output, or the same as JSON. */
-export async function printResults(run: RunFolder, io: Io, { json }: { readonly json: boolean }): Promise<void> {
+export async function printResults(
+  run: RunFolder,
+  io: Io,
+  { json }: { readonly json: boolean },
+): Promise<void> {
   const results = await buildResults(run);
   io.print(json ? resultsJson(results) : resultsTable(results, io.columns ?? 120));
 }

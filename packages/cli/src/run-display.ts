@@ -1,4 +1,4 @@
-import type { ProgressSnapshot, CellResult } from '@perwatt/harness';
+import type { CellResult, ProgressSnapshot } from '@perwatt/harness';
 import type { Io } from './io.js';
 
 /** Watts as the display shows them: the sum over the domains of the total. */
@@ -26,7 +26,9 @@ export function displayLines(snapshot: ProgressSnapshot, power: PowerNow | null)
   const within = snapshot.cell_queries > 0 ? ` ${snapshot.cell_queries_done}/${snapshot.cell_queries}` : '';
   const rates = [
     tokens_per_s === null ? null : `${tokens_per_s.toFixed(1)} tokens/s`,
-    power === null ? null : `${power.estimated ? '~' : ''}${power.power_w.toFixed(1)} W${power.estimated ? ' (estimated)' : ''}`,
+    power === null
+      ? null
+      : `${power.estimated ? '~' : ''}${power.power_w.toFixed(1)} W${power.estimated ? ' (estimated)' : ''}`,
     accuracyText(snapshot.results),
   ];
   return [head, `  ${where}${within}`, `  ${rates.filter((r) => r !== null).join('   ')}`];
@@ -45,7 +47,8 @@ function accuracyText(results: readonly CellResult[]): string | null {
 
 /** One line for a finished cell, for logs. */
 export function cellLine(result: CellResult): string {
-  const accuracy = result.accuracy === null ? 'accuracy unknown' : `${(result.accuracy * 100).toFixed(1)} % right`;
+  const accuracy =
+    result.accuracy === null ? 'accuracy unknown' : `${(result.accuracy * 100).toFixed(1)} % right`;
   const verdict = result.verdict === null ? result.status : `${result.status}, ${result.verdict}`;
   return `${pointText(result.point)}: ${result.queries} queries, ${accuracy}, ${spanText(result.seconds)} (${verdict})`;
 }
@@ -75,7 +78,11 @@ export function startDisplay(
   };
   const plain = () => {
     const { snapshot, power } = read();
-    io.printError(displayLines(snapshot, power).map((line) => line.trim()).join(' | '));
+    io.printError(
+      displayLines(snapshot, power)
+        .map((line) => line.trim())
+        .join(' | '),
+    );
   };
   const timer = columns === null ? setInterval(plain, 30_000) : setInterval(() => frame(columns), 1000);
   return {

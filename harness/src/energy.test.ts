@@ -1,0 +1,97 @@
+import { type CallRow, type Domain, instant } from '@perwatt/core';
+import type { PowerSeries } from '@perwatt/metrics';
+import type { Baseline } from '@perwatt/records';
+import { expect, test } from 'vitest';
+import { addLedgers, energiesOf, ledgersOf } from './energy.js';
+
+const S = 1_000_000_000n;
+const window = { start: instant(0n), end: instant(20n * S) };
+
+const series = (id: string, watts: number, change: Partial<Domain> = {}): PowerSeries => {
+  const times = Array.from({ length: 23 }, (_, i) => BigInt(i - 1) * S);
+  const joules = Float64Array.from(times, (t) => (Number(t + S) / 1e9) * watts);
+  const domain: Domain = {
+    id,
+    source: 'fake',
+    scope: 'package',
+    kind: 'counter',
+    provenance: 'counter',
+    in_total: true,
+    update_period_ns: 1_000_000,
+    quantum: null,
+    scale_error_ratio: null,
+    note: null,
+    ...change,
+  };
+  return { domain, at_ns: BigInt64Array.from(times), booked_j: joules, lo_j: joules, hi_j: joules };
+};
+
+const call = (query_id: string, from: number, to: number): CallRow =>
+  ({ query_id, dispatch_ns: BigInt(from) * S, end_ns: BigInt(to) * S }) as CallRow;
+
+const idle = (when: Baseline['when'], power_w: number): Baseline => ({
+  kind: 'loaded_idle',
+  when,
+  start_ns: when === 'before' ? String(-10n * S) : String(25n * S),
+  end_ns: when === 'before' ? String(-5n * S) : String(30n * S),
+  shared: false,
+  powers: ['a', 'b'].map((domain) => ({ domain, power_w, lo_w: power_w, hi_w: power_w, reason: null })),
+});
+
+test('a query gets the energy of every domain of the total, net of the idle power in its share of the time', () => {
+  const calls = [call('q1', 2, 6), call('q2', 10, 12)];
+  const energies = energiesOf({
+    series: [series('a', 10), series('b', 5), series('inside', 3, { in_total: false })],
+    calls,
+    window,
+    baselines: [idle('before', 2), idle('after', 2)],
+  });
+  const q1 = energies.get('q1');
+  expect(q1).toMatchObject({ method: 'isolated' });
+  expect(q1?.gross_j).toBeCloseTo(60, 9);
+  expect(q1?.net_j).toBeCloseTo(60 - 2 * 2 * 4, 6);
+  expect(q1?.lo_j).toBeLessThanOrEqual(60);
+  expect(energies.get('q2')?.gross_j).toBeCloseTo(30, 9);
+});
+
+test('overlapping queries share time, and so the idle power that is taken off', () => {
+  const calls = [call('q1', 0, 10), call('q2', 5, 10)];
+  const energies = energiesOf({ series: [series('a', 10)], calls, window, baselines: [idle('before', 4)] });
+  expect(energies.get('q1')?.gross_j).toBeCloseTo(75, 9);
+  expect(energies.get('q2')?.gross_j).toBeCloseTo(25, 9);
+  expect(energies.get('q1')?.net_j).toBeCloseTo(75 - 4 * 7.5, 6);
+  expect(energies.get('q2')?.method).toBe('time_share');
+});
+
+test('one domain without energy leaves no energy at all, not less; without a baseline there is no net', () => {
+  const calls = [call('q1', 2, 6)];
+  const gone = series('b', 5);
+  const short = { ...gone, at_ns: gone.at_ns.slice(0, 3), booked_j: gone.booked_j.slice(0, 3) };
+  const energies = energiesOf({ series: [series('a', 10), short], calls, window, baselines: [] });
+  expect(energies.get('q1')).toEqual({ gross_j: null, net_j: null, lo_j: null, hi_j: null, method: 'none' });
+  const bare = energiesOf({ series: [series('a', 10)], calls, window, baselines: [] });
+  expect(bare.get('q1')).toMatchObject({ net_j: null, method: 'isolated' });
+  expect(energiesOf({ series: [], calls, window, baselines: [] }).get('q1')?.method).toBe('none');
+});
+
+test('calls without an answer are lost work, where no other call was in flight', () => {
+  const surviving = [call('q1', 2, 6)];
+  const calls = [...surviving, call('lost', 4, 9), call('lost too', 8, 10)];
+  const [ledger] = ledgersOf({ series: [series('a', 10)], calls, surviving, window });
+  expect(ledger).toMatchObject({ domain: 'a', coverage_ratio: 1, reason: null });
+  expect(ledger?.meter_j).toBeCloseTo(200, 9);
+  expect(ledger?.queries_j).toBeCloseTo(40, 9);
+  expect(ledger?.unattributed_j).toBeCloseTo(160, 9);
+  expect(ledger?.lost_work_j).toBeCloseTo(40, 9);
+});
+
+test('ledgers of sittings add up; a domain that one of them lacks has no total', () => {
+  const calls = [call('q1', 2, 6)];
+  const both = ledgersOf({ series: [series('a', 10), series('b', 5)], calls, surviving: calls, window });
+  const one = ledgersOf({ series: [series('a', 20)], calls, surviving: calls, window });
+  const [a, b] = addLedgers(both, one);
+  expect(a?.meter_j).toBeCloseTo(600, 9);
+  expect(a?.queries_j).toBeCloseTo(120, 9);
+  expect(b).toMatchObject({ domain: 'b', meter_j: null, coverage_ratio: 0 });
+  expect(addLedgers([], one)).toEqual(one);
+});

@@ -1,0 +1,53 @@
+import type { ProgressSnapshot } from '@perwatt/harness';
+import { expect, test } from 'vitest';
+import { cellLine, displayLines, spanText } from './run-display.js';
+
+const point = { model: 'm', accelerator: 'a', dataset: 'd', strategy: 's', load: 'c4' };
+
+const snapshot: ProgressSnapshot = {
+  cells_done: 1,
+  cells: 8,
+  queries_done: 60,
+  queries: 240,
+  point,
+  phase: 'measuring',
+  cell_queries_done: 30,
+  cell_queries: 40,
+  tokens_per_s: 81.26,
+  eta_s: 200,
+  results: [{ point, status: 'done', verdict: 'flagged', accuracy: 0.5, queries: 40, seconds: 65 }],
+};
+
+test('the display shows where the run stands', () => {
+  expect(displayLines(snapshot, { power_w: 31.42, estimated: true })).toEqual([
+    '[######··················] cell 2/8  queries 60/240  about 3 min 20 s left',
+    '  m × d × s × c4: measuring 30/40',
+    '  81.3 tokens/s   ~31.4 W (estimated)   last cell: 50 % right (m × d × s × c4)',
+  ]);
+});
+
+test('what is not known yet is left out, never shown as 0', () => {
+  const early = { ...snapshot, tokens_per_s: null, eta_s: null, results: [], point: null, cell_queries: 0 };
+  expect(displayLines(early, null)).toEqual([
+    '[######··················] cell 2/8  queries 60/240',
+    '  measuring',
+    '  ',
+  ]);
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  [42.4, '42 s',        'seconds'],
+  [200,  '3 min 20 s',  'minutes'],
+  [7500, '2 h 5 min',   'hours'],
+])('%d s reads %s: %s', (seconds, text) => {
+  expect(spanText(seconds)).toBe(text);
+});
+
+test('a finished cell is one line', () => {
+  const [result] = snapshot.results;
+  expect(cellLine(result!)).toBe('m × d × s × c4: 40 queries, 50.0 % right, 1 min 5 s (done, flagged)');
+  expect(cellLine({ ...result!, status: 'failed', verdict: null, accuracy: null })).toContain(
+    'accuracy unknown, 1 min 5 s (failed)',
+  );
+});
