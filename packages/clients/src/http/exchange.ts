@@ -132,7 +132,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #readerFor(status: number, headers: Headers): BodyReader {
     if (status >= 300) return errorReader(status, status < 400 ? textOf(headers['location']) : null);
-    const type = textOf(headers['content-type']) ?? '';
+    const type = textOf(headers['content-type'])?.toLowerCase() ?? '';
     if (/[/+]json\b/.test(type)) return wholeReader(this.#answer);
     const declared = /^text\/event-stream\b/.test(type);
     if (!this.#options.streamed && !declared) return wholeReader(this.#answer);

@@ -53,7 +53,7 @@ const body =
   };
 
 /** Sends the tokens, waits until the client has them, then does the last thing. */
-const after =
+const sendThen =
   (segments: readonly string[], last: (exchange: MockExchange) => void, clock = watchedClock()) =>
   () =>
     start(
@@ -77,6 +77,7 @@ describe('what is no answer', () => {
     ['an empty body of JSON',                    body('', 'application/json'),             { status: 'truncated', error_kind: 'empty_body' }],
     ['a page',                                   body('<html>data: x</html>', 'text/html'), { status: 'protocol_error', http_status: 200 }],
     ['a page that calls itself a stream',        body('<html></html>'),                    { status: 'protocol_error' }],
+    ['an error object under a type in capitals', body(boom, 'Application/Problem+JSON; charset=utf-8'), { status: 'stream_error', error_message: 'boom' }],
     ['plain text',                               body('busy', 'text/plain'),               { status: 'protocol_error', error_message: 'not a JSON object: busy' }],
     ['JSON without an answer',                   body('{"id":1}', 'application/json'),     { status: 'protocol_error', error_kind: 'bad_payload' }],
     ['JSON with an empty list of answers',       body('{"choices":[]}', 'application/json'), { status: 'protocol_error' }],
@@ -148,7 +149,7 @@ describe('a stream that breaks', () => {
     ['closed after the finish reason',  [token('Hel'), finish],          drop,  { status: 'ok', content: 'Hel', done: false, n_tokens: 1, error_kind: null }],
     ['closed with whole usage pending', [token('Hel'), finish, usage(3).trimEnd()], drop, { status: 'ok', n_tokens: 3, token_source: 'server_usage' }],
   ])('%s', async (_, segments, last, expected) => {
-    const { call, server } = await after(segments, last)();
+    const { call, server } = await sendThen(segments, last)();
     const record = await call();
     expect(record).toMatchObject({ ...expected, reads: segments.length });
     expect(record.stamps.first_content_ns).not.toBeNull();
@@ -201,7 +202,7 @@ describe('time limits', () => {
   });
 
   test('a stream that falls silent keeps what had come', async () => {
-    const { call, server } = await after([token('Hel')], hang)();
+    const { call, server } = await sendThen([token('Hel')], hang)();
     const record = await call({}, { idle_timeout_ms: 30 });
     expect(record).toMatchObject({
       status: 'timeout',
@@ -219,7 +220,7 @@ describe('time limits', () => {
   });
 
   test('silence after [DONE] does no harm', async () => {
-    const { call } = await after([token('Hel'), finish + sseDone], hang)();
+    const { call } = await sendThen([token('Hel'), finish + sseDone], hang)();
     expect(await call({}, { idle_timeout_ms: 30 })).toMatchObject({
       status: 'ok',
       content: 'Hel',
