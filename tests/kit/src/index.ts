@@ -28,6 +28,7 @@ export {
   type WatchedClock,
   watchedClock,
 } from './client-index.js';
+export { type GgufFixtureOptions, ggufFixture, ggufShape } from './gguf-fixture.js';
 export {
   type PowercapTree,
   type PowercapZone,
