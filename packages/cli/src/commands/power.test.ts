@@ -1,0 +1,233 @@
+import { Readable } from 'node:stream';
+import { type Clock, PerwattError, type PowerSource } from '@perwatt/core';
+import {
+  manualClock,
+  powercapTree,
+  type ScriptedSample,
+  scriptedPowerSource,
+  steadyPowerSource,
+  testDomain,
+} from '@perwatt/test-kit';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Io } from '../io.js';
+import { powerCommand } from './power.js';
+
+const pkg = testDomain({ id: 'package-0', source: 'rapl', provenance: 'counter' });
+const dram = testDomain({ id: 'dram-0', source: 'rapl', provenance: 'counter', scope: 'dram' });
+const psys = testDomain({
+  id: 'psys',
+  source: 'rapl',
+  provenance: 'counter',
+  scope: 'system',
+  in_total: false,
+});
+const guess = testDomain({
+  id: 'cpu',
+  source: 'guess',
+  scope: 'cpu',
+  kind: 'estimate',
+  provenance: 'estimated',
+  note: 'estimated, not measured: P = TDP*u; TDP = 8 W',
+});
+
+interface Given {
+  readonly columns?: number;
+  readonly env?: Io['env'];
+  /** Made on a clock that the command's own waiting moves. Without it: the host's. */
+  readonly sources?: (clock: Clock) => readonly PowerSource[];
+}
+
+async function run(args: readonly string[], { columns, env = {}, sources }: Given) {
+  const [out, err, drawn]: [string[], string[], string[]] = [[], [], []];
+  let code = 0;
+  const io: Io = {
+    print: (line) => void out.push(line),
+    printError: (line) => void err.push(line),
+    draw: (text) => void drawn.push(text),
+    stdin: Readable.from([]),
+    env,
+    cwd: '/',
+    columns: columns ?? null,
+    wallTime: () => new Date(0),
+    signal: AbortSignal.timeout(20_000),
+    setExitCode: (value) => {
+      code = value;
+    },
+  };
+  const clock = manualClock();
+  const world = sources && {
+    sources: () => sources(clock),
+    clock,
+    pause: async (ms: number) => clock.advance(ms * 1e6),
+  };
+  await powerCommand(io, world).parseAsync(args, { from: 'user' });
+  return { out, err, drawn, code };
+}
+
+const steady = (domains: (typeof pkg)[], watts: readonly number[]) => (clock: Clock) => [
+  steadyPowerSource({
+    name: domains[0]?.source ?? '',
+    domains,
+    clock,
+    watts: (d) => watts[d] ?? 0,
+    ...(domains[0] === guess && { band: [0.25, 2] as const }),
+  }),
+];
+
+test('sums what may be summed, and shows the rest beside it', async () => {
+  const { out, err, code } = await run(['--duration', '2s'], {
+    sources: steady([pkg, dram, psys], [40, 2.5, 61]),
+  });
+  expect(out.join('\n')).toMatchInlineSnapshot(`
+    "package-0  package  40.00 W  80.000 J (80.000..80.000 J)  counter
+    dram-0     dram     2.500 W  5.0000 J (5.0000..5.0000 J)  counter
+    psys       system   61.00 W  122.00 J (122.00..122.00 J)  counter
+    total               42.50 W  85.000 J (85.000..85.000 J)  counter
+    not in the total: psys"
+  `);
+  expect(err.join('\n')).toMatchInlineSnapshot(`
+    "1.0 s  package-0 40.00 W  dram-0 2.500 W  psys 61.00 W
+    2.0 s  package-0 40.00 W  dram-0 2.500 W  psys 61.00 W"
+  `);
+  expect(code).toBe(0);
+});
+
+test('an estimate is called one wherever its number stands', async () => {
+  const { out, err } = await run(['--duration', '2s'], { sources: steady([guess], [5.4321]) });
+  expect(out.join('\n')).toMatchInlineSnapshot(`
+    "cpu  cpu  ~5.43 W (estimated)  10.9 J (2.72..21.7 J)  estimated
+    estimated, not measured: P = TDP*u; TDP = 8 W"
+  `);
+  expect(err.every((line) => line.includes('(estimated)'))).toBe(true);
+});
+
+test('a terminal is redrawn in place twice a second, and cleared at the end', async () => {
+  const { out, err, drawn } = await run(['--duration', '1s'], {
+    columns: 20,
+    sources: steady([pkg, dram], [40, 2.5]),
+  });
+  expect(drawn).toEqual([
+    'package-0  40.00 W\ndram-0     2.500 W\n0.5 s\n',
+    '\u001b[3A\u001b[0Jpackage-0  40.00 W\ndram-0     2.500 W\n1.0 s\n',
+    '\u001b[3A\u001b[0J',
+  ]);
+  expect(err).toEqual([]);
+  expect(out).toHaveLength(3);
+});
+
+test('machines get a line a refresh and a summary', async () => {
+  const { out, err } = await run(['--duration', '1s', '--period', '500ms', '--json'], {
+    columns: 80,
+    sources: steady([guess], [4]),
+  });
+  const lines = out.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.map(({ kind }) => kind)).toEqual(['reading', 'reading', 'summary']);
+  expect(lines[0]).toEqual({
+    kind: 'reading',
+    elapsed_ns: 5e8,
+    domains: [
+      { id: 'cpu', source: 'guess', scope: 'cpu', provenance: 'estimated', in_total: true, power_w: 4 },
+    ],
+    total_power_w: 4,
+  });
+  expect(lines[2]).toMatchObject({
+    duration_ns: 1e9,
+    estimated: true,
+    domains: [
+      {
+        id: 'cpu',
+        energy_j: 4,
+        energy_lo_j: 1,
+        energy_hi_j: 8,
+        mean_power_w: 4,
+        reason: null,
+        note: guess.note,
+      },
+    ],
+    total: { energy_j: 4, energy_lo_j: 1, energy_hi_j: 8, mean_power_w: 4 },
+    recorders: [{ source: 'guess', state: 'stopped', missed_deadlines: 0 }],
+  });
+  expect(err).toEqual([]);
+});
+
+const at = (seconds: number, domain: number, booked_energy_j: number | null): ScriptedSample => ({
+  at_ns: BigInt(seconds) * 1_000_000_000n,
+  domain,
+  booked_energy_j: booked_energy_j ?? 0,
+  event: booked_energy_j === null ? 'missing' : 'ok',
+});
+
+test('a domain that is lost makes the total unknown, not smaller', async () => {
+  const source = scriptedPowerSource({
+    name: 'rapl',
+    domains: [pkg, dram],
+    readings: [0, 1, 2].map((s) => [at(s, 0, 10 * s), at(s, 1, s < 1 ? s : null)]),
+  });
+  const { out, err, code } = await run(['--duration', '2s'], { sources: () => [source] });
+  expect(out.join('\n')).toMatchInlineSnapshot(`
+    "package-0  package  10.00 W  20.000 J (20.000..20.000 J)  counter
+    dram-0     dram     -        unknown: read only once
+    total               -        unknown: a part is unknown"
+  `);
+  expect(err).toEqual(['1.0 s  package-0 - W  dram-0 - W', '2.0 s  package-0 10.00 W  dram-0 - W']);
+  expect(code).toBe(1);
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[why: string, readings: readonly (readonly ScriptedSample[])[], failure: string | undefined, reason: string]>([
+  ['never a number',          [[at(0, 0, null)], [at(2, 0, null)]],            undefined,   'nothing was read'],
+  ['one number only',         [[at(0, 0, 1)], [at(1, 0, null)]],               undefined,   'read only once'],
+  ['half of the time',        [[at(0, 0, 1)], [at(1, 0, 2)], [at(2, 0, null)]], undefined,  'read in only 50 % of the time'],
+  ['the source broke down',   [[at(0, 0, 1)], [at(2, 0, 2)]],                  'unplugged', 'unplugged'],
+])('no energy where it cannot be told: %s', async (_why, readings, failure, reason) => {
+  const source = scriptedPowerSource({ domains: [pkg], readings, ...(failure && { failure }) });
+  const { out, code } = await run(['--duration', '2s', '--json'], { sources: () => [source] });
+  const summary = JSON.parse(out.at(-1) ?? '') as { domains: unknown[]; total: unknown };
+  expect(summary.domains).toMatchObject([{ energy_j: null, energy_lo_j: null, mean_power_w: null, reason }]);
+  expect(summary.total).toMatchObject({ energy_j: null, mean_power_w: null });
+  expect(code).toBe(1);
+});
+
+test('a source that refuses stops those that already run', async () => {
+  const first = steady([pkg], [1])(manualClock())[0]!;
+  let stopped = false;
+  const watched: PowerSource = {
+    ...first,
+    start(options) {
+      const recorder = first.start(options);
+      const stop = () => {
+        stopped = true;
+      };
+      return { ...recorder, stop };
+    },
+  };
+  const refusing: PowerSource = {
+    ...first,
+    start() {
+      throw new PerwattError('POWER_PERMISSION', 'no permission to read energy_uj');
+    },
+  };
+  await expect(run([], { sources: () => [watched, refusing] })).rejects.toThrow('no permission');
+  expect(stopped).toBe(true);
+});
+
+test('reads the real counters of the tree it is pointed at', async () => {
+  const tree = powercapTree([{ zone: 'intel-rapl:0', name: 'package-0', energy_uj: 7 }]);
+  onTestFinished(tree.remove);
+  const { out } = await run(['--duration', '50ms', '--period', '5ms', '--json'], {
+    env: { PERWATT_SYSFS_ROOT: tree.root },
+  });
+  const summary = JSON.parse(out.at(-1) ?? '') as { domains: unknown[]; recorders: unknown[] };
+  expect(summary.domains).toMatchObject([{ id: 'rapl:0:package-0', energy_j: 0, provenance: 'counter' }]);
+  expect(summary.recorders).toMatchObject([{ source: 'rapl-powercap', period_ns: 5e6 }]);
+});
+
+test('measured and estimated sources are not mixed', async () => {
+  const args = ['--source', 'rapl-powercap', 'estimate-cpu-load'];
+  await expect(run(args, {})).rejects.toThrowError(
+    expect.objectContaining({
+      code: 'INPUT_INVALID',
+      message: 'measured and estimated sources cannot be mixed: rapl-powercap, estimate-cpu-load',
+    }),
+  );
+});
