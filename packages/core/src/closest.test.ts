@@ -8,6 +8,8 @@ test.each([
   ['numeric',  'numeric', 'a known name is its own nearest'],
   ['Numerci',  'numeric', 'two letters swapped, and case'],
   ['exat',     'exact',   'a letter missing'],
+  ['xeact',    'exact',   'a swap counts once'],
+  ['xecat',    null,      'two edits in five letters are too many'],
   ['judge',    null,      'nothing is near'],
   ['',         null,      'an empty name is near nothing'],
 ])('the nearest to %j is %j: %s', (name, nearest) => {

@@ -16,15 +16,28 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return near === null ? `; known are ${known.join(', ')}` : `; did you mean "${near}"?`;
 }
 
+/** Insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const costs = [
+        at(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
+        at(row, j) + 1,
+        at(next, j - 1) + 1,
+        isSwap(a, b, [i, j]) ? at(before, j - 2) + 1 : Number.POSITIVE_INFINITY,
+      ];
+      next.push(Math.min(...costs));
     }
+    before = row;
     row = next;
   }
-  return row[b.length] ?? 0;
+  return at(row, b.length);
 }
+
+const at = (row: readonly number[], j: number) => row[j] ?? 0;
+
+const isSwap = (a: string, b: string, [i, j]: readonly [number, number]) =>
+  i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
