@@ -171,7 +171,7 @@ describe('what is missing is null, with the reason', () => {
     });
     expect(metric(result, 'accuracy').value).toBeCloseTo(2 / 3, 12);
     expect(result.accuracy_bounds).toEqual({ lo: 0.5, hi: 0.75 });
-    expect(result.flags.map(({ code }) => code)).toEqual(['unscored_queries']);
+    expect(result.flags.map(({ code }) => code)).toEqual(['unscored']);
   });
 });
 

@@ -52,7 +52,7 @@ function flagsOf(counts: CellCounts, drift_ratio: number | null): CellFlag[] {
   const unscored = attempted - counts.scored;
   if (unscored / attempted > UNSCORED_FLAG) {
     flags.push({
-      code: 'unscored_queries',
+      code: 'unscored',
       severity: 'flagged',
       text: `${unscored} of ${attempted} queries could not be scored (${percent(unscored / attempted)})`,
     });

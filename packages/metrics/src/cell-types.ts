@@ -102,7 +102,7 @@ export interface CellCounts {
 
 /** Something a cell's verdict should say. */
 export interface CellFlag {
-  readonly code: 'failed_queries' | 'unscored_queries' | 'baseline_drift' | 'no_queries';
+  readonly code: 'failed_queries' | 'unscored' | 'baseline_drift' | 'no_queries';
   readonly severity: 'flagged' | 'invalid';
   readonly text: string;
 }

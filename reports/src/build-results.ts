@@ -1,0 +1,104 @@
+import { type CellMetrics, cellMetrics, METRIC_SPEC_VERSION, metrics } from '@perwatt/metrics';
+import type { CellFile, PowerFileSeries, RunFolder } from '@perwatt/records';
+import { cellInput, readCell } from './cell-input.js';
+import { notMeasured } from './not-measured.js';
+import { cellsOnFront } from './pareto-cells.js';
+import { powerTimeline } from './power-timeline.js';
+import {
+  type CellResult,
+  type PowerFacts,
+  RESULTS_VERSION,
+  type RunResults,
+  type SampleQuery,
+} from './results-types.js';
+import { sampleQueries } from './sample-queries.js';
+import { verdictOf } from './verdict.js';
+
+type Draft = Omit<CellResult, 'on_front'>;
+
+const resultOf = (cell: CellFile, computed: CellMetrics, torn: readonly string[]): Draft => ({
+  cell_id: cell.cell_id,
+  point: cell.point,
+  position: cell.position,
+  status: cell.status,
+  failure: cell.failure,
+  verdict: verdictOf(cell, computed),
+  repeats: cell.repeats,
+  concurrency: cell.concurrency,
+  max_tokens: cell.max_tokens,
+  metrics: computed.values,
+  energy: computed.energy,
+  counts: computed.counts,
+  failed_ratio: computed.failed_ratio,
+  guess_rate: computed.guess_rate,
+  above_guessing: computed.above_guessing,
+  accuracy_bounds: computed.accuracy_bounds,
+  ledgers: cell.ledgers,
+  provenance: cell.provenance,
+  torn,
+});
+
+/** Sources by name; a source of several sittings counts once. */
+function powerFacts(power: readonly PowerFileSeries[]): PowerFacts[] {
+  const sources = new Map<string, PowerFacts>();
+  for (const { source, provenance, period_ns, domains } of power) {
+    if (!sources.has(source)) sources.set(source, { source, provenance, period_ns, domains });
+  }
+  return [...sources.values()];
+}
+
+/** Cells by data set, best IPJ first; cells without it come last in the order they ran. */
+const inOrder = (datasets: readonly string[]) => (a: Draft, b: Draft) => {
+  const place = (cell: Draft) => datasets.indexOf(cell.point.dataset);
+  const ipj = (cell: Draft) => cell.metrics.ipj_per_j.value ?? Number.NEGATIVE_INFINITY;
+  const better = ipj(b) - ipj(a);
+  return place(a) - place(b) || (Number.isNaN(better) ? 0 : better) || a.position - b.position;
+};
+
+/**
+ * Everything a report says of a run, computed from its records. Cells that were planned but never begun have no file and
+ * are not in it; cells that failed are, with their reason.
+ */
+export function buildResults(run: RunFolder): RunResults {
+  const { manifest } = run;
+  const power = run.powerSeries();
+  const files = run.cells();
+  const samples: Record<string, readonly SampleQuery[]> = {};
+  const drafts = files.map((cell) => {
+    const { torn, ...rows } = readCell(run, cell.cell_id);
+    samples[cell.cell_id] = sampleQueries(rows.queries, run.readTexts(cell.cell_id).rows);
+    return resultOf(cell, cellMetrics(cellInput(cell, rows, { power })), torn);
+  });
+  const { axes } = manifest.matrix;
+  const datasets = axes.dataset.map(({ id }) => id);
+  const front = cellsOnFront(drafts);
+  const cells = drafts
+    .toSorted(inOrder(datasets))
+    .map((cell): CellResult => ({ ...cell, on_front: front.has(cell.cell_id) }));
+  const draft = {
+    results_version: RESULTS_VERSION,
+    metric_spec_version: METRIC_SPEC_VERSION,
+    run_id: manifest.run_id,
+    name: manifest.matrix.name,
+    status: manifest.status,
+    perwatt_version: manifest.perwatt_version,
+    protocol: manifest.matrix.protocol,
+    seed: manifest.matrix.seed,
+    matrix_sha256: manifest.matrix_sha256,
+    clocks: manifest.clocks,
+    host: manifest.host,
+    models: axes.model.map(({ id }) => id),
+    datasets,
+    strategies: axes.strategy.map(({ id }) => id),
+    metrics,
+    cells,
+    power: powerFacts(power),
+    left_out: manifest.left_out,
+  };
+  return {
+    ...draft,
+    not_measured: notMeasured(draft),
+    timeline: powerTimeline(power, files, manifest.clocks),
+    samples,
+  };
+}

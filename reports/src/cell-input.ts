@@ -1,0 +1,93 @@
+import { type Domain, instant } from '@perwatt/core';
+import type { BaselineInput, CellInput, PowerSeries, SittingInput, Window } from '@perwatt/metrics';
+import type { CellFile, PowerFileSeries, RunFolder, Sitting } from '@perwatt/records';
+
+type Rows = Pick<CellInput, 'queries' | 'calls'>;
+
+/** The window of a sitting; one that was never closed ends with its last call. Null when it has no time at all. */
+export function windowOf(sitting: Sitting, calls: Rows['calls']): Window | null {
+  const start = BigInt(sitting.start_ns);
+  const ends = calls.filter((call) => call.sitting === sitting.sitting).map((call) => call.end_ns);
+  const last = ends.reduce((latest, end) => (end > latest ? end : latest), start);
+  const end = sitting.end_ns === null ? last : BigInt(sitting.end_ns);
+  return end > start ? { start: instant(start), end: instant(end) } : null;
+}
+
+/** Time (ns) that samples and a window have in common; negative when they lie apart. */
+function common(at_ns: BigInt64Array, { start, end }: Window): number {
+  const [first, last] = [at_ns[0], at_ns.at(-1)];
+  if (first === undefined || last === undefined) return Number.NEGATIVE_INFINITY;
+  const from = first > start ? first : start;
+  return Number((last < end ? last : end) - from);
+}
+
+/** For every domain the samples of the recorder that saw most of the window, on the same boot of the host. */
+export function seriesFor(
+  power: readonly PowerFileSeries[],
+  window: Window,
+  boot_id: string | null,
+): PowerSeries[] {
+  const best = new Map<string, { series: PowerSeries; common: number }>();
+  for (const file of power.filter((candidate) => candidate.boot_id === boot_id)) {
+    for (const domain of file.domains) {
+      const samples = file.series.get(domain.id);
+      if (samples === undefined) continue;
+      const shared = common(samples.at_ns, window);
+      if (shared > (best.get(domain.id)?.common ?? Number.NEGATIVE_INFINITY))
+        best.set(domain.id, { series: seriesOf(domain, samples), common: shared });
+    }
+  }
+  return [...best.values()].map(({ series }) => series);
+}
+
+const known = new WeakMap<object, PowerSeries>();
+
+/** One object for one set of samples, so that what is computed once per series stays so. */
+function seriesOf(domain: Domain, samples: Omit<PowerSeries, 'domain'>): PowerSeries {
+  const series = known.get(samples) ?? { domain, ...samples };
+  known.set(samples, series);
+  return series;
+}
+
+/** Loaded, idle baselines of a sitting, each at the middle of the span it was taken over. */
+function baselinesOf({ baselines }: Sitting): BaselineInput[] {
+  return baselines
+    .filter(({ kind }) => kind === 'loaded_idle')
+    .flatMap(({ when, start_ns, end_ns, powers }) =>
+      powers.flatMap(({ domain, power_w, lo_w, hi_w }) => {
+        if (power_w === null || lo_w === null || hi_w === null) return [];
+        const at = instant((BigInt(start_ns) + BigInt(end_ns)) / 2n);
+        return [{ domain, when, at, power_w, lo_w, hi_w }];
+      }),
+    );
+}
+
+/** What the metrics of one cell are made of, out of its records and the power of the run. */
+export function cellInput(
+  cell: CellFile,
+  rows: Rows,
+  options: { readonly power: readonly PowerFileSeries[] },
+): CellInput {
+  const sittings = cell.sittings.flatMap((sitting): SittingInput[] => {
+    const window = windowOf(sitting, rows.calls);
+    if (window === null) return [];
+    return [
+      {
+        sitting: sitting.sitting,
+        window,
+        series: seriesFor(options.power, window, sitting.boot_id),
+        baselines: baselinesOf(sitting),
+      },
+    ];
+  });
+  return { ...rows, sittings, guess_rate: cell.provenance?.dataset.guess_rate ?? null, seed: cell.seed };
+}
+
+/** A cell's rows, and what of its segments is not whole. */
+export function readCell(run: RunFolder, cell_id: string): Rows & { torn: string[] } {
+  const [queries, calls] = [run.readQueries(cell_id), run.readCalls(cell_id)];
+  const torn = [...queries.torn, ...calls.torn].map(
+    ({ file, reason, rows }) => `${file}: ${reason}; ${rows} rows were read`,
+  );
+  return { queries: queries.rows, calls: calls.rows, torn };
+}

@@ -1,0 +1,47 @@
+/** Markup that is safe to put into a page as it is. Made by `html` only. */
+export interface Html {
+  readonly markup: string;
+}
+
+type Part = string | number | Html | null | readonly Part[];
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text made harmless inside elements and quoted attributes; direction marks that could disguise text are taken out. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '').replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
+
+function markupOf(part: Part): string {
+  if (part === null) return '';
+  if (typeof part === 'string') return escapeHtml(part);
+  if (typeof part === 'number') return String(part);
+  if ('markup' in part) return part.markup;
+  return part.map(markupOf).join('');
+}
+
+/** Markup from a template: what stands in it is trusted, every value put into it is escaped unless it is `Html`. */
+export const html = (trusted: TemplateStringsArray, ...values: readonly Part[]): Html => ({
+  markup: trusted.map((text, i) => (i === 0 ? text : `${markupOf(values[i - 1] ?? null)}${text}`)).join(''),
+});
+
+/** A value as JSON for a script element: nothing in it can end the element or begin a comment. */
+export const scriptJson = (value: unknown): Html => ({
+  markup: JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029'),
+});
+
+/** Script text that cannot end its own element, with the line ends an HTML parser would make of it. */
+export const scriptText = (source: string): Html => ({
+  markup: source
+    .replace(/\r\n?/g, '\n')
+    .replace(/<\/(script)/gi, '<\\/$1')
+    .replaceAll('<!--', '<\\!--'),
+});

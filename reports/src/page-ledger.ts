@@ -1,0 +1,35 @@
+import type { DomainLedger } from '@perwatt/records';
+import { DASH, formatNumber, formatPercent } from './format.js';
+import { type Html, html } from './html.js';
+import { modelDot, reasonText } from './page-parts.js';
+import type { CellResult, RunResults } from './results-types.js';
+
+const joules = (value: number | null): string => (value === null ? DASH : formatNumber(value, 4));
+
+/** What the two sides of a ledger differ by, as a share of the meter. */
+function residual({ meter_j, queries_j, unattributed_j }: DomainLedger): string {
+  if (meter_j === null || queries_j === null || unattributed_j === null || meter_j === 0) return DASH;
+  const ratio = Math.abs(queries_j + unattributed_j - meter_j) / Math.abs(meter_j);
+  return ratio <= 1e-9 ? 'closes' : ratio.toExponential(1);
+}
+
+function rows(results: RunResults, cell: CellResult): Html[] {
+  const { model, dataset, strategy, load } = cell.point;
+  return cell.ledgers.map(
+    (
+      ledger,
+    ) => html`<tr><th scope="row">${modelDot(results, model)}${model}<small>${[dataset, strategy, load].join(' · ')}</small></th>
+<td class="name">${ledger.domain}${ledger.in_total ? html`` : html`<small>not in the total</small>`}</td>
+<td class="n">${joules(ledger.meter_j)}${ledger.reason === null ? html`` : html`<small>${reasonText(ledger.reason)}</small>`}</td><td class="n">${joules(ledger.queries_j)}</td><td class="n">${joules(ledger.unattributed_j)}</td><td class="n">${joules(ledger.lost_work_j)}</td>
+<td class="n">${residual(ledger)}</td><td class="n">${formatPercent(ledger.coverage_ratio)}</td></tr>`,
+  );
+}
+
+/** Where the joules went: for every cell and domain, queries + unattributed = meter. */
+export function ledgerSection(results: RunResults): Html {
+  const all = results.cells.flatMap((cell) => rows(results, cell));
+  if (all.length === 0) return html``;
+  return html`<section id="ledger"><h2>Where the joules went</h2>
+<p class="soft small">For every cell and domain: energy of the queries + unattributed energy (no call in flight) = meter, over the measured windows. Lost work is the part of the unattributed energy that sittings cut off left without a result.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="Energy ledger"><table><thead><tr><th scope="col">Cell</th><th scope="col">Domain</th><th scope="col" class="n">Meter<small>J</small></th><th scope="col" class="n">Queries<small>J</small></th><th scope="col" class="n">Unattributed<small>J</small></th><th scope="col" class="n">Lost work<small>J</small></th><th scope="col" class="n">Ledger<small>share of the meter</small></th><th scope="col" class="n">Covered</th></tr></thead><tbody>${all}</tbody></table></div></section>`;
+}

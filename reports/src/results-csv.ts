@@ -1,0 +1,63 @@
+import { axisNames, type Provenance } from '@perwatt/core';
+import type { MetricId, MetricValue } from '@perwatt/metrics';
+import type { CellResult, RunResults } from './results-types.js';
+
+type Value = string | number | boolean | null;
+
+/** What a spreadsheet would take for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** One field: numbers as they are, missing ones empty, text quoted where needed and made harmless for spreadsheets. */
+export function csvField(value: Value): string {
+  if (value === null) return '';
+  if (typeof value !== 'string') return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const counted = ['attempted', 'scored', 'failed', 'unsettled', 'calls', 'repeats'] as const;
+
+function metricFields(id: MetricId, metric: MetricValue): [string, Value][] {
+  return [
+    [id, metric.value],
+    [`${id}__lo`, metric.lo],
+    [`${id}__hi`, metric.hi],
+    [`${id}__interval`, metric.interval],
+    [`${id}__reason`, metric.reason],
+  ];
+}
+
+function fieldsOf({ run_id, protocol, metrics }: RunResults, cell: CellResult): [string, Value][] {
+  const boundary = cell.energy.boundary;
+  const provenance: Provenance | null = boundary?.provenance ?? null;
+  return [
+    ['run_id', run_id],
+    ['cell_id', cell.cell_id],
+    ...axisNames.map((axis): [string, Value] => [axis, cell.point[axis]]),
+    ['protocol', protocol],
+    ['status', cell.status],
+    ['verdict', cell.verdict.state],
+    ['verdict_reasons', cell.verdict.reasons.map(({ code }) => code).join(' ')],
+    ['energy_provenance', provenance],
+    ['energy_domains', boundary === null ? null : boundary.domains.map(({ id }) => id).join(' ')],
+    ['energy_gross_j', cell.energy.gross_j],
+    ['energy_net_j', cell.energy.net_j],
+    ['busy_ns', cell.energy.busy_ns],
+    ['coverage_ratio', cell.energy.coverage_ratio],
+    ...counted.map((key): [string, Value] => [
+      `queries_${key}`.replace('queries_calls', 'calls').replace('queries_repeats', 'repeats'),
+      cell.counts[key],
+    ]),
+    ['guess_rate', cell.guess_rate],
+    ['on_front', cell.on_front],
+    ...metrics.flatMap(({ id }) => metricFields(id, cell.metrics[id])),
+  ];
+}
+
+/** `results.csv`: one row a cell, one head; every metric with its bounds, how they were made, and why it is missing. */
+export function resultsCsv(results: RunResults): string {
+  const rows = results.cells.map((cell) => fieldsOf(results, cell));
+  const head = rows[0]?.map(([name]) => csvField(name)) ?? ['run_id', 'cell_id'];
+  const lines = rows.map((fields) => fields.map(([, value]) => csvField(value)).join(','));
+  return `${[head.join(','), ...lines].join('\n')}\n`;
+}

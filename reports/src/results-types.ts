@@ -1,0 +1,112 @@
+import type { Domain, Provenance } from '@perwatt/core';
+import type { CellCounts, CellEnergy, Metric, MetricId, MetricValue } from '@perwatt/metrics';
+import type {
+  CellFile,
+  CellPoint,
+  CellProvenance,
+  CellVerdict,
+  DomainLedger,
+  HostFacts,
+  RunManifest,
+} from '@perwatt/records';
+
+/** Version of `results.json`. A reader refuses a newer one. */
+export const RESULTS_VERSION = 1;
+
+/** One query put on show: what was asked, what came, how it was judged. Texts are cut at a length. */
+export interface SampleQuery {
+  readonly item_id: string;
+  readonly verdict: string;
+  readonly prompt: string | null;
+  readonly completion: string | null;
+  readonly extracted: string | null;
+}
+
+/** One cell of the matrix with everything a table, a figure or a comparison needs of it. */
+export interface CellResult {
+  readonly cell_id: string;
+  readonly point: CellPoint;
+  readonly position: number;
+  readonly status: CellFile['status'];
+  readonly failure: string | null;
+  readonly verdict: CellVerdict;
+  readonly repeats: number;
+  readonly concurrency: number;
+  readonly max_tokens: number;
+  readonly metrics: Readonly<Record<MetricId, MetricValue>>;
+  readonly energy: CellEnergy;
+  readonly counts: CellCounts;
+  readonly failed_ratio: number | null;
+  readonly guess_rate: number | null;
+  readonly above_guessing: boolean | null;
+  readonly accuracy_bounds: { readonly lo: number; readonly hi: number } | null;
+  /** On the front of accuracy against energy per query among valid and flagged cells of its workload and tier. */
+  readonly on_front: boolean;
+  readonly ledgers: readonly DomainLedger[];
+  readonly provenance: CellProvenance | null;
+  /** Segments that are not whole, in words. */
+  readonly torn: readonly string[];
+}
+
+/** Power of one domain over time: mean power between successive points, so that the area is the energy booked. */
+export interface PowerTrace {
+  readonly domain: string;
+  readonly provenance: Provenance;
+  readonly in_boundary: boolean;
+  /** Seconds since the run began. */
+  readonly t_s: readonly number[];
+  /** W; null where recording was interrupted. */
+  readonly power_w: readonly (number | null)[];
+}
+
+/** A cell's measured window on the run's time axis. */
+export interface CellSpan {
+  readonly cell_id: string;
+  readonly start_s: number;
+  readonly end_s: number;
+}
+
+export interface Timeline {
+  readonly traces: readonly PowerTrace[];
+  readonly spans: readonly CellSpan[];
+}
+
+/** Something a reader might expect to be in the numbers and is not. */
+export interface NotMeasured {
+  readonly code: string;
+  readonly text: string;
+}
+
+export interface PowerFacts {
+  readonly source: string;
+  readonly provenance: Provenance;
+  readonly period_ns: number;
+  readonly domains: readonly Domain[];
+}
+
+/** A run, computed: what tables, files and the page are made of. */
+export interface RunResults {
+  readonly results_version: number;
+  readonly metric_spec_version: number;
+  readonly run_id: string;
+  readonly name: string;
+  readonly status: RunManifest['status'];
+  readonly perwatt_version: string;
+  readonly protocol: RunManifest['matrix']['protocol'];
+  readonly seed: number;
+  readonly matrix_sha256: string;
+  readonly clocks: RunManifest['clocks'];
+  readonly host: HostFacts;
+  /** Model ids in the order of the matrix; a model's place fixes its colour. */
+  readonly models: readonly string[];
+  readonly datasets: readonly string[];
+  readonly strategies: readonly string[];
+  readonly metrics: readonly Metric<MetricId>[];
+  readonly cells: readonly CellResult[];
+  readonly power: readonly PowerFacts[];
+  readonly left_out: RunManifest['left_out'];
+  readonly not_measured: readonly NotMeasured[];
+  readonly timeline: Timeline;
+  /** A few queries by cell id. */
+  readonly samples: Readonly<Record<string, readonly SampleQuery[]>>;
+}
