@@ -1,8 +1,7 @@
 import type { Hash } from 'node:crypto';
 import { readSync } from 'node:fs';
-import { Message } from 'apache-arrow';
-import { crcOf } from './crc.js';
-import { CRC_KEY } from './sync-stream-writer.js';
+import { crcOf, takeSeal } from './batch-seal.js';
+import { headOf } from './message-head.js';
 
 const PREFIX_BYTES = 8;
 
@@ -12,7 +11,7 @@ export interface ScanState {
   bytes: number;
   /** Whether the stream's end mark was found: its writer closed it. */
   closed: boolean;
-  /** Why the scan ended early; null when the file ended between two messages or with its end mark. */
+  /** Why the scan ended early; null when the file ended after a batch or with its end mark. */
   torn: string | null;
 }
 
@@ -25,7 +24,8 @@ export interface ScanOptions {
 
 /**
  * The whole messages of an Arrow stream file, one array each, in order. Ends at the first that is cut, is none, or
- * whose checksum is wrong, and then says so in `state`; never throws for what the file holds.
+ * breaks its seal, and then says so in `state`; never throws for what the file holds. Schema and dictionaries come
+ * only with the batch that follows and vouches for them.
  */
 export function* scanMessages(
   fd: number,
@@ -33,82 +33,91 @@ export function* scanMessages(
   state: ScanState,
 ): Generator<Uint8Array> {
   let crc = 0;
-  while (state.torn === null && !state.closed && state.bytes < size) {
-    const message = readMessage(fd, { at: state.bytes, size, crc });
-    if (typeof message === 'string') {
-      state.torn = message;
-      return;
+  let held: Uint8Array[] = [];
+  let batches = 0;
+  while (!state.closed && state.bytes < size) {
+    const message = checkedMessage(fd, { at: state.bytes, size, crc, hash });
+    if ('torn' in message) {
+      state.torn = message.torn;
+      if (message.spoiled) return;
+      break;
     }
-    crc = crcOf(message.bytes, crc);
-    hash?.update(message.bytes);
+    crc = message.crc;
     state.bytes += message.bytes.byteLength;
-    if (message.end) state.closed = true;
-    else yield message.bytes;
+    state.closed = message.kind === 'end';
+    if (!state.closed) held.push(message.bytes);
+    if (message.kind !== 'batch') continue;
+    yield* held;
+    held = [];
+    batches += 1;
   }
-  if (state.bytes < size) state.torn = `${size - state.bytes} bytes follow the end mark`;
-}
-
-interface RawMessage {
-  readonly bytes: Uint8Array;
-  /** The end mark. */
-  readonly end: boolean;
+  const [schema, ...dictionaries] = batches === 0 ? held : [undefined, ...held];
+  if (schema !== undefined) yield schema;
+  if (dictionaries.length > 0) state.torn ??= 'the last dictionary has no batch';
+  if (state.bytes < size) state.torn ??= `${size - state.bytes} bytes follow the end mark`;
 }
 
 interface Place {
   readonly at: number;
   readonly size: number;
-  /** CRC-32 of all bytes before. */
+  /** Checksum of the stream before. */
   readonly crc: number;
+  readonly hash: Hash | null;
+}
+
+interface Refusal {
+  readonly torn: string;
+  /** A checksum is wrong, so that what came since the last batch can't be trusted either. */
+  readonly spoiled: boolean;
+}
+
+/** The message at `at` with the checksum up to its end; a batch only when its seal holds. */
+function checkedMessage(
+  fd: number,
+  { at, size, crc, hash }: Place,
+): (RawMessage & { readonly crc: number }) | Refusal {
+  const message = readMessage(fd, at, size);
+  if (typeof message === 'string') return { torn: message, spoiled: false };
+  hash?.update(message.bytes);
+  const seal = message.kind === 'batch' ? takeSeal(message.head) : undefined;
+  const found = crcOf(message.bytes, crc);
+  if (seal === null) return { torn: `the batch at byte ${at} has no seal`, spoiled: false };
+  if (seal === undefined || seal === found) return { ...message, crc: found };
+  return { torn: `wrong checksum of the batch at byte ${at}`, spoiled: true };
+}
+
+interface RawMessage {
+  readonly kind: 'schema' | 'dictionary' | 'batch' | 'end';
+  readonly bytes: Uint8Array;
+  /** The part of `bytes` that describes the body. */
+  readonly head: Uint8Array;
 }
 
 /** The message at `at`, or why there is none. */
-function readMessage(fd: number, { at, size, crc }: Place): RawMessage | string {
+function readMessage(fd: number, at: number, size: number): RawMessage | string {
   const cut = `cut inside a message at byte ${at}`;
   const prefix = readAt(fd, at, Math.min(PREFIX_BYTES, size - at));
   if (prefix.byteLength < PREFIX_BYTES) return cut;
   const view = new DataView(prefix.buffer);
   const length = view.getInt32(4, true);
-  if (view.getInt32(0, true) !== -1) return `no Arrow message at byte ${at}`;
-  if (length === 0) return { bytes: prefix, end: true };
-  if (length < 0) return `no Arrow message at byte ${at}`;
-  if (at + PREFIX_BYTES + length > size) return cut;
-  const metadata = readAt(fd, at + PREFIX_BYTES, length);
-  const message = decode(metadata);
-  if (message === null) return `unreadable message at byte ${at}`;
+  if (view.getInt32(0, true) !== -1 || length < 0) return `no Arrow message at byte ${at}`;
   const bodyAt = PREFIX_BYTES + length;
-  const bytes = new Uint8Array(Math.min(bodyAt + message.bodyLength, size - at));
-  bytes.set(prefix);
-  bytes.set(metadata, PREFIX_BYTES);
-  if (readInto(fd, bytes.subarray(bodyAt), at + bodyAt) < message.bodyLength) return cut;
-  const wanted = message.metadata.get(CRC_KEY);
-  if (wanted !== undefined && crcOf(bytes.subarray(bodyAt), crc) !== Number.parseInt(wanted, 16)) {
-    return `wrong checksum of the batch at byte ${at}`;
-  }
-  return { bytes, end: false };
-}
-
-/** The message's head, or null when the bytes aren't one. */
-function decode(metadata: Uint8Array): Message | null {
-  try {
-    const message = Message.decode(metadata);
-    const known = message.isSchema() || message.isDictionaryBatch() || message.isRecordBatch();
-    return known && message.bodyLength >= 0 ? message : null;
-  } catch {
-    return null;
-  }
+  if (at + bodyAt > size) return cut;
+  const head = readAt(fd, at + PREFIX_BYTES, length);
+  const facts = length === 0 ? ({ kind: 'end', body_bytes: 0 } as const) : headOf(head);
+  if (facts === null) return `unreadable message at byte ${at}`;
+  if (at + bodyAt + facts.body_bytes > size) return cut;
+  const bytes = readAt(fd, at, bodyAt + facts.body_bytes);
+  return { kind: facts.kind, bytes, head: bytes.subarray(PREFIX_BYTES, bodyAt) };
 }
 
 function readAt(fd: number, at: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
-  return bytes.subarray(0, readInto(fd, bytes, at));
-}
-
-function readInto(fd: number, target: Uint8Array, at: number): number {
   let done = 0;
-  while (done < target.byteLength) {
-    const n = readSync(fd, target, done, target.byteLength - done, at + done);
+  while (done < length) {
+    const n = readSync(fd, bytes, done, length - done, at + done);
     if (n === 0) break;
     done += n;
   }
-  return done;
+  return bytes.subarray(0, done);
 }

@@ -16,10 +16,11 @@ import {
 } from '@perwatt/core';
 import { MessageReader, type RecordBatch, RecordBatchReader, RecordBatchStreamWriter } from 'apache-arrow';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SEAL_KEY } from './batch-seal.js';
 import { dictionariesOf, encodeRows } from './encode-rows.js';
 import { readColumns, readSegment } from './segment-reader.js';
 import { BATCH_ROWS, SegmentWriter } from './segment-writer.js';
-import { CRC_KEY, SyncStreamWriter } from './sync-stream-writer.js';
+import { SyncStreamWriter } from './sync-stream-writer.js';
 
 let folder = '';
 beforeEach(() => {
@@ -250,7 +251,7 @@ describe('the file', () => {
     const crcs = checksums(bytes);
     for (const [i, rows] of flushes.entries()) {
       const batch = encodeRows('texts', rows, { schema, dictionaries });
-      batch.metadata.set(CRC_KEY, crcs[i] ?? '');
+      batch.metadata.set(SEAL_KEY, crcs[i] ?? '');
       stock.write(batch);
     }
     stock.finish();
@@ -265,7 +266,7 @@ function checksums(bytes: Uint8Array): string[] {
   const found: string[] = [];
   for (let m = reader.readMessage(); m !== null; m = reader.readMessage()) {
     reader.readMessageBody(m.bodyLength);
-    const crc = m.metadata.get(CRC_KEY);
+    const crc = m.metadata.get(SEAL_KEY);
     if (crc !== undefined) found.push(crc);
   }
   return found;

@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto';
 import { fdatasyncSync } from 'node:fs';
 import { RecordBatch, RecordBatchStreamWriter, type Schema, util } from 'apache-arrow';
-import { crcOf } from './crc.js';
+import { BLANK_SEAL, crcOf, SEAL_KEY, writeSeal } from './batch-seal.js';
 import { writeFully } from './durable-file.js';
 
-/** Key of a record batch's own metadata: CRC-32 (hex) of every byte of the stream before its message, then of its body. */
-export const CRC_KEY = 'crc32';
+/** Chunks of a message before its head: the continuation mark and the head's length. */
+const HEAD = 2;
 
 type Chunk = Parameters<typeof util.toUint8Array>[0];
-const padding = new Uint8Array(8);
 
 /**
  * apache-arrow's stream writer onto a file descriptor, without a Node stream between: bounded memory, and durable when
  * `flush` returns. The queue holds views of the column buffers: don't touch them before `flush`.
  *
- * Every batch carries a checksum of all that a reader must have seen by then, dictionaries included, so that a body
- * that never reached the disk is told from one that holds zeros.
+ * Every batch is sealed: its own metadata holds a checksum of the whole stream up to its end, so that bytes that never
+ * reached the disk are told from bytes that are zeros.
  */
 export class SyncStreamWriter extends RecordBatchStreamWriter {
   readonly #fd: number;
@@ -63,17 +62,10 @@ export class SyncStreamWriter extends RecordBatchStreamWriter {
 
   protected override _writeRecordBatch(batch: RecordBatch): this {
     this._writeDictionaries(batch);
-    const { buffers } = this._assembleRecordBatch(batch);
-    const crc = bodyCrc(buffers, this.#crc).toString(16).padStart(8, '0');
-    return super._writeRecordBatch(
-      new RecordBatch(batch.schema, batch.data, new Map([...batch.metadata, [CRC_KEY, crc]])),
-    );
+    const first = this.#queue.length;
+    const metadata = new Map([...batch.metadata, [SEAL_KEY, BLANK_SEAL]]);
+    super._writeRecordBatch(new RecordBatch(batch.schema, batch.data, metadata));
+    writeSeal(this.#queue[first + HEAD] ?? new Uint8Array(), this.#crc);
+    return this;
   }
 }
-
-/** CRC-32 of a message's body, buffers padded to 8 bytes, going on from `start`. */
-const bodyCrc = (buffers: readonly ArrayBufferView[], start: number): number =>
-  buffers.reduce((crc, buffer) => {
-    const bytes = util.toUint8Array(buffer);
-    return crcOf(padding.subarray(0, -bytes.byteLength & 7), crcOf(bytes, crc));
-  }, start);
