@@ -1,12 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Probe, systemCode } from '@perwatt/core';
-import { buildFix, loaded } from './binding.js';
+import { buildFix, type Loaded, loaded } from './binding.js';
 import type { SourceOptions } from './sources.js';
 
 /** Every power source that was tried on the tree under `root`, and what would enable the ones that can't be read. */
-export function probePower({ root = '/' }: SourceOptions = {}): Probe[] {
-  const { binding, problem } = loaded;
+export function probePower(
+  { root = '/' }: SourceOptions = {},
+  { binding, problem }: Loaded = loaded,
+): Probe[] {
   if (binding === null) {
     return [{ name: 'native-power', area: 'power', usable: false, detail: `${problem}`, fix: buildFix }];
   }

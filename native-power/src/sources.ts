@@ -1,5 +1,5 @@
 import { PerwattError, type PowerSource } from '@perwatt/core';
-import { buildFix, loaded } from './binding.js';
+import { buildFix, type Loaded, loaded } from './binding.js';
 import { nativeSource } from './native-source.js';
 
 export interface SourceOptions {
@@ -13,8 +13,10 @@ export interface BestSourceOptions extends SourceOptions {
 }
 
 /** Every source this build knows, the most trustworthy first, whether or not it can be read here. Empty without the addon. */
-export function powerSources({ root = '/' }: SourceOptions = {}): PowerSource[] {
-  const { binding } = loaded;
+export function powerSources(
+  { root = '/' }: SourceOptions = {},
+  { binding }: Loaded = loaded,
+): PowerSource[] {
   if (binding === null) return [];
   return binding.sourceInfos().map((info) => nativeSource(binding, info, root));
 }
@@ -24,14 +26,14 @@ export function powerSources({ root = '/' }: SourceOptions = {}): PowerSource[] 
  * Throws `POWER_NO_SOURCE` when none can be read, naming every attempt, and `INPUT_INVALID` for an unknown name or when
  * measured and estimated ones are asked for together.
  */
-export function bestSources(options: BestSourceOptions = {}): PowerSource[] {
-  const { binding, problem } = loaded;
+export function bestSources(options: BestSourceOptions = {}, addon: Loaded = loaded): PowerSource[] {
+  const { binding, problem } = addon;
   if (binding === null) {
     throw new PerwattError('POWER_NO_SOURCE', problem, {
       hint: `Build it with \`${buildFix}\`, or leave power out with \`--power none\`.`,
     });
   }
-  const all = powerSources(options);
+  const all = powerSources(options, addon);
   if (options.names !== undefined) return chosen(all, options.names);
   const probes = binding.probeSources(options.root ?? '/');
   const usable = all.filter(({ name }) => probes.some((probe) => probe.name === name && probe.usable));
