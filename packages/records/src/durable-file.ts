@@ -4,7 +4,7 @@ import {
   mkdirSync,
   openSync,
   renameSync,
-  rmSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
   writevSync,
@@ -67,7 +67,16 @@ export function writeFileAtomic(path: string, text: string): void {
     renameSync(temporary, path);
     syncFolder(folder);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    discard(temporary);
     throw fileError(error, path);
+  }
+}
+
+/** Removes a file that may not be there. What stands in the way stays: another error is already being told. */
+function discard(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // The next write of the same file replaces it.
   }
 }

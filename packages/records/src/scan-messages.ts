@@ -13,6 +13,8 @@ export interface ScanState {
   closed: boolean;
   /** Why the scan ended early; null when the file ended after a batch or with its end mark. */
   torn: string | null;
+  /** A checksum is wrong: what came since the last batch can't be trusted either. */
+  spoiled: boolean;
 }
 
 export interface ScanOptions {
@@ -32,29 +34,41 @@ export function* scanMessages(
   { size, hash }: ScanOptions,
   state: ScanState,
 ): Generator<Uint8Array> {
-  let crc = 0;
   let held: Uint8Array[] = [];
-  let batches = 0;
+  let verified = false;
+  for (const { kind, bytes } of goodMessages(fd, { size, hash }, state)) {
+    held.push(bytes);
+    if (kind !== 'batch') continue;
+    yield* held;
+    held = [];
+    verified = true;
+  }
+  if (state.spoiled) return;
+  const schema = verified ? undefined : held.shift();
+  if (schema !== undefined) yield schema;
+  state.torn ??= loose(held.length, size - state.bytes);
+}
+
+/** The messages up to the end mark, the end of the file, or the first that isn't good. */
+function* goodMessages(fd: number, { size, hash }: ScanOptions, state: ScanState): Generator<RawMessage> {
+  let crc = 0;
   while (!state.closed && state.bytes < size) {
     const message = checkedMessage(fd, { at: state.bytes, size, crc, hash });
     if ('torn' in message) {
-      state.torn = message.torn;
-      if (message.spoiled) return;
-      break;
+      Object.assign(state, message);
+      return;
     }
     crc = message.crc;
     state.bytes += message.bytes.byteLength;
     state.closed = message.kind === 'end';
-    if (!state.closed) held.push(message.bytes);
-    if (message.kind !== 'batch') continue;
-    yield* held;
-    held = [];
-    batches += 1;
+    if (!state.closed) yield message;
   }
-  const [schema, ...dictionaries] = batches === 0 ? held : [undefined, ...held];
-  if (schema !== undefined) yield schema;
-  if (dictionaries.length > 0) state.torn ??= 'the last dictionary has no batch';
-  if (state.bytes < size) state.torn ??= `${size - state.bytes} bytes follow the end mark`;
+}
+
+/** What is wrong with the end of a stream whose messages are all good. */
+function loose(messages: number, bytes: number): string | null {
+  if (messages > 0) return 'the last dictionary has no batch';
+  return bytes > 0 ? `${bytes} bytes follow the end mark` : null;
 }
 
 interface Place {
@@ -65,17 +79,11 @@ interface Place {
   readonly hash: Hash | null;
 }
 
-interface Refusal {
-  readonly torn: string;
-  /** A checksum is wrong, so that what came since the last batch can't be trusted either. */
-  readonly spoiled: boolean;
-}
-
 /** The message at `at` with the checksum up to its end; a batch only when its seal holds. */
 function checkedMessage(
   fd: number,
   { at, size, crc, hash }: Place,
-): (RawMessage & { readonly crc: number }) | Refusal {
+): (RawMessage & { readonly crc: number }) | Pick<ScanState, 'torn' | 'spoiled'> {
   const message = readMessage(fd, at, size);
   if (typeof message === 'string') return { torn: message, spoiled: false };
   hash?.update(message.bytes);

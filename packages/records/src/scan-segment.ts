@@ -44,7 +44,8 @@ export function scanSegment(path: string, { table, entry, onBatch }: ScanSegment
   try {
     const size = fstatSync(fd).size;
     const hash = entry === undefined ? null : createHash('sha256');
-    const state: ScanState = { bytes: 0, closed: false, torn: size === 0 ? 'the file is empty' : null };
+    const torn = size === 0 ? 'the file is empty' : null;
+    const state: ScanState = { bytes: 0, closed: false, torn, spoiled: false };
     const counts = { rows: 0, batches: 0 };
     const reader = RecordBatchReader.from(scanMessages(fd, { size, hash }, state));
     const schema = openReader(reader, state);
@@ -57,7 +58,7 @@ export function scanSegment(path: string, { table, entry, onBatch }: ScanSegment
       });
     }
     const found = { ...counts, bytes: state.bytes };
-    const torn = state.torn ?? (entry ? difference(found, entry, hash?.digest('hex') ?? '') : null);
+    const damage = state.torn ?? (entry ? difference(found, entry, hash?.digest('hex') ?? '') : null);
     const sitting = schema?.metadata.get('sitting');
     return {
       file: basename(path),
@@ -65,8 +66,8 @@ export function scanSegment(path: string, { table, entry, onBatch }: ScanSegment
       sitting: sitting === undefined ? null : Number(sitting),
       ...found,
       closed: state.closed,
-      verified: entry !== undefined && torn === null,
-      torn,
+      verified: entry !== undefined && damage === null,
+      torn: damage,
     };
   } finally {
     closeSync(fd);

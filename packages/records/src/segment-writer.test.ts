@@ -339,6 +339,18 @@ describe('samples as columns', () => {
     );
   });
 
+  test('may be overwritten once they were flushed', () => {
+    const writer = create('samples');
+    const chunk = columnsOf(100, 4);
+    const before = asRows(chunk);
+    writer.appendColumns(chunk, names);
+    writer.flush();
+    chunk.at_ns.fill(0n);
+    chunk.booked_energy_j.fill(0);
+    chunk.raw_valid.fill(0);
+    expect(readSegment(writer.path, 'samples', writer.close()).rows).toEqual(before);
+  });
+
   test('come back by domain as typed arrays', () => {
     const writer = create('samples');
     const chunks = [columnsOf(300, 1), columnsOf(70_000, 2)];
