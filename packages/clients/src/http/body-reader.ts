@@ -80,7 +80,7 @@ export function streamReader(target: StreamTarget): BodyReader {
       return failure;
     },
     end(cut) {
-      if (cut === null || endsOrderly(cut)) parser.end();
+      parser.end();
       ended = true;
       return failure ?? judge(cut);
     },
@@ -118,7 +118,7 @@ export function wholeReader(answer: AnswerBuilder): BodyReader {
       kept.add(bytes);
       return null;
     },
-    end: (cut) => (cut !== null && !endsOrderly(cut) ? cut : judgeBody(answer, kept.text(), cut)),
+    end: (cut) => judgeBody(answer, kept.text(), cut),
   };
 }
 

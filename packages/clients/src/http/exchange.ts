@@ -141,7 +141,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #tell(delta: { readonly content: string; readonly reasoning: string }): void {
-    if (this.#over) return;
     try {
       this.#options.onDelta?.(delta);
     } catch (error) {

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import type { CallOptions, ClientRequest } from '@perwatt/core';
 import {
   answerJson,
@@ -226,6 +228,21 @@ describe('time limits', () => {
       content: 'Hel',
       n_tokens: 1,
     });
+  });
+
+  test('a slow stream is not a silent one', async () => {
+    const { call } = await start(
+      async (exchange) => {
+        for (let i = 0; i < 6; i++) {
+          await exchange.write(token('x'));
+          await setTimeout(100);
+        }
+        await exchange.write(finish + sseDone);
+        exchange.end();
+      },
+      { idleTimeoutMs: 450 },
+    );
+    expect(await call()).toMatchObject({ status: 'ok', content: 'xxxxxx' });
   });
 
   test('silence in an error body leaves the error', async () => {
@@ -471,6 +488,63 @@ test('a request has its key, its path and its own length', async () => {
   const { method, path, headers } = server.requests[0]!;
   expect([method, path, headers.authorization]).toEqual(['POST', '/v1/chat/completions', 'Bearer secret']);
   expect(Number(headers['content-length'])).toBe(record.bytes_out);
+});
+
+describe('a cancelled call', () => {
+  test('takes nothing more, not even from the same read', async () => {
+    const aborting = new AbortController();
+    const deltas: string[] = [];
+    const { call } = await start(body(token('a') + token('b') + token('c') + finish + sseDone));
+    const onDelta = ({ content }: { content: string }) => {
+      deltas.push(content);
+      aborting.abort();
+    };
+    const record = await call({}, { signal: aborting.signal, onDelta });
+    expect(record).toMatchObject({
+      status: 'cancelled',
+      content: 'a',
+      content_events: 1,
+      icl_ns: [],
+      done: false,
+    });
+    expect(deltas).toEqual(['a']);
+  });
+
+  test('is cancelled in the middle of an error body, too', async () => {
+    const aborting = new AbortController();
+    const clock = watchedClock();
+    const { call } = await start(
+      async (exchange) => {
+        const read = clock.next();
+        exchange.head(500, { 'content-type': 'text/plain' });
+        await read;
+        aborting.abort();
+      },
+      { clock },
+    );
+    expect(await call({}, { signal: aborting.signal })).toMatchObject({
+      status: 'cancelled',
+      http_status: 500,
+    });
+  });
+
+  test('and every other leave nothing on their signal', async () => {
+    const { call } = await start();
+    const { signal } = new AbortController();
+    await Promise.all([call({}, { signal }), call({ model: 'absent' }, { signal })]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+test('early hints are no answer', async () => {
+  const { call } = await start((exchange) => {
+    const events = token('Hel') + finish + sseDone;
+    exchange.raw(
+      'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n' +
+        `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: ${events.length}\r\n\r\n${events}`,
+    );
+  });
+  expect(await call()).toMatchObject({ status: 'ok', http_status: 200, content: 'Hel' });
 });
 
 test('an error of the listener reaches the caller, and the client serves on', async () => {

@@ -44,10 +44,11 @@ test.each<[stream: string, expected: string[], why: string]>([
 });
 
 test('an event names its type and the last id, and says when the end cut it off', () => {
-  expect(parse(['event: error\nid: 7\ndata: a\n\ndata: b\n\nid: x\0y\nid\ndata: c'])).toEqual([
+  expect(parse(['event: error\nid: 7\ndata: a\n\ndata: b\n\nid: x\0y\ndata: c\n\nid\ndata: d'])).toEqual([
     { type: 'error', id: '7', data: 'a', terminated: true },
     { type: '', id: '7', data: 'b', terminated: true },
-    { type: '', id: '', data: 'c', terminated: false },
+    { type: '', id: '7', data: 'c', terminated: true },
+    { type: '', id: '', data: 'd', terminated: false },
   ]);
 });
 

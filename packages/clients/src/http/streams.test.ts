@@ -189,6 +189,11 @@ const own: readonly StreamCase[] = [
     expect: { status: 'stream_error', error_message: 'boom', events: 0 },
   },
   {
+    id: 'nothing is read after [DONE]',
+    segments: [Buffer.from(chunk({ content: 'a' }, 'stop') + done + chunk({ content: 'b' }) + done)],
+    expect: { ...ok, content: 'a', events: 1 },
+  },
+  {
     id: 'choices of other indices',
     segments: [
       Buffer.from(

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startWatch } from './watch.js';
 
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -11,6 +11,21 @@ test('silence ends a watch once', async () => {
       resolve();
     });
   });
+  expect(times).toBe(1);
+});
+
+test('food starts the limit afresh', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let times = 0;
+  const watch = startWatch(10, () => {
+    times += 1;
+  });
+  vi.advanceTimersByTime(8);
+  watch.feed();
+  vi.advanceTimersByTime(8);
+  expect(times).toBe(0);
+  vi.advanceTimersByTime(4);
   expect(times).toBe(1);
 });
 
