@@ -34,3 +34,5 @@ describe.skipIf(loaded.binding === null || process.platform !== 'linux')('on Lin
     expect(bootId('/nonexistent')).toBeNull();
   });
 });
+
+if (loaded.binding === null) process.stderr.write(`tests with the addon skipped: ${loaded.problem}\n`);

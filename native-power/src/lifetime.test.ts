@@ -62,3 +62,5 @@ describe.skipIf(loaded.binding === null || process.platform !== 'linux')('a reco
     expect(run(script)).toEqual({ status: 0, stdout: 'stopped\n', stderr: '' });
   });
 });
+
+if (loaded.binding === null) process.stderr.write(`tests with the addon skipped: ${loaded.problem}\n`);

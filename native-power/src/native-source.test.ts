@@ -146,4 +146,4 @@ describe.skipIf(loaded.binding === null)('with the addon', () => {
   });
 });
 
-if (loaded.binding === null) process.stderr.write(`native-power tests skipped: ${loaded.problem}\n`);
+if (loaded.binding === null) process.stderr.write(`tests with the addon skipped: ${loaded.problem}\n`);

@@ -48,7 +48,7 @@ pub fn probe_sources(root: &Path) -> Vec<SourceProbe> {
     vec![
         match Rapl::open(root) {
             Ok(rapl) => usable(RAPL, describe(&rapl)),
-            Err(error) => refused(RAPL, &error, rapl_fix(&error, root)),
+            Err(error) => refused_rapl(&error, root),
         },
         match Estimator::open(root) {
             Ok(estimator) => usable(ESTIMATE, notes(&estimator)),
@@ -62,7 +62,18 @@ fn usable(name: &'static str, detail: String) -> SourceProbe {
 }
 
 fn refused(name: &'static str, error: &PowerError, fix: Option<String>) -> SourceProbe {
-    SourceProbe { name, usable: false, detail: chain(error), fix }
+    let said = chain(error);
+    let detail = said.strip_prefix(&format!("{name}: ")).unwrap_or(&said).to_owned();
+    SourceProbe { name, usable: false, detail, fix }
+}
+
+/// In a virtual machine counters are absent for good: its hypervisor keeps them.
+fn refused_rapl(error: &PowerError, root: &Path) -> SourceProbe {
+    let mut probe = refused(RAPL, error, rapl_fix(error, root));
+    if matches!(error, PowerError::Absent { .. }) && CpuFacts::read(root).virtual_machine {
+        probe.detail.push_str("; a virtual machine's hypervisor keeps the counters to itself");
+    }
+    probe
 }
 
 fn describe(rapl: &Rapl) -> String {

@@ -1,4 +1,5 @@
 //! Runs the real code on small powercap trees that each test builds.
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::{
@@ -198,6 +199,12 @@ fn in_a_virtual_machine_nothing_would_help() {
     fs::write(root.join("proc/cpuinfo"), "processor : 0\nflags : fpu hypervisor\n").unwrap();
     let probe = probe_sources(&root).into_iter().find(|probe| probe.name == "rapl-powercap").unwrap();
     assert_eq!((probe.usable, probe.fix), (false, None));
+    assert!(probe.detail.starts_with("nothing to read under"), "{}", probe.detail);
+    assert!(
+        probe.detail.ends_with("a virtual machine's hypervisor keeps the counters to itself"),
+        "{}",
+        probe.detail
+    );
 }
 
 #[test]

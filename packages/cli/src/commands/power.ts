@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Clock, type Domain, elapsed, type PowerSource, type Recorder } from '@perwatt/core';
 import { type BestSourceOptions, bestSources, clock } from '@perwatt/native-power';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { parseDuration } from '../duration.js';
 import type { Io } from '../io.js';
 import { type DomainTotal, type PowerMeter, powerMeter, sumKnown, sumTotals } from '../power-meter.js';
@@ -28,7 +28,9 @@ const refreshMs = { live: 500, plain: 1000 };
 export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources, clock, pause }): Command =>
   new Command('power')
     .description('Show live watts of every domain that can be read, and the energy at the end')
-    .option('--duration <time>', 'how long to measure', parseDuration, 10_000)
+    .addOption(
+      new Option('--duration <time>', 'how long to measure').argParser(parseDuration).default(10_000, '10s'),
+    )
     .option('--period <time>', "time between two readings; default: the source's own", parseDuration)
     .option('--source <name...>', 'sources to read; default: the most trustworthy one')
     .option('--json', 'print JSON lines: one for each refresh, and a summary as the last')
