@@ -17,7 +17,7 @@ const DIRECT = new RegExp(`^${CLOSERS}[ \\t]{0,4}(?:${CONNECTIVE}|[-–—](?=[ 
 const GAP_WORD = "(?!(?:not|isn't|wrong|incorrect)\\b)(?:[A-Za-z'’-]{2,20}|a)";
 const SPACED = new RegExp(`^${CLOSERS},?[ \\t](?:${GAP_WORD},?[ \\t]){1,8}?${CONNECTIVE}`, 'i');
 const FILLERS =
-  /^[*_`}]{0,4}:?[*_`}]{0,4}(?:[ \t]{0,4}(?:therefore|thus|hence|clearly|likely|most|probably|indeed|then|definitely|actually|still|simply|just|option|choice|letter|number|the|correct|best|right|answer)\b[,:*_`]{0,4}){0,5}/i;
+  /^[ \t*_`}]{0,6}:?[ \t*_`}]{0,6}(?:[ \t]{0,4}(?:therefore|thus|hence|clearly|likely|most|probably|indeed|then|definitely|actually|still|simply|just|option|choice|letter|number|the|correct|best|right|answer)\b[,:*_`]{0,4}){0,5}/i;
 const VERB = /\b(?:select|choose|pick|chose|picked|selected|go(?:ing)? with)\b/gi;
 
 /** All anchors of a prepared text, in order of their ends. Linear: each looks at a bounded piece of text. */

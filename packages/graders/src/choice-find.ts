@@ -35,7 +35,7 @@ export function findChoice(text: string, options: Options): Found<number> {
     () => marked.filter((c) => c.rule === 'choice.boxed' || c.rule === 'choice.anchor'),
     () => lineCandidates(text, options, 'choice.line'),
     () => textCandidates(text, options),
-    () => lineCandidates(text, options, 'choice.lead'),
+    () => [...lineCandidates(text, options, 'choice.lead'), ...leadText(text, options)],
   ];
   const dropped: Candidate[] = [];
   for (const rank of ranks) {
@@ -117,7 +117,7 @@ function isOtherOption(text: string, label: Label, { texts }: Options): boolean 
 }
 
 const REVERSED: readonly RegExp[] = [
-  /(?:\b(?:option|choice|answer|letter|that|so|therefore|thus|hence),? \(?|(?:^|[.!?] |\n)[*_`]{0,3}\(?)(?<label>[A-Z0-9]{1,2})\)?[*_`]{0,3} (?:is|would be|must be) (?:the |an? )?(?:only |most |best )?(?:correct|right|accurate|appropriate|best|answer)\b/gm,
+  /(?:\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer|[Ll]etter|that|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence),? \(?|(?:^|[.!?] |\n)[*_`]{0,3}\(?)(?<label>[A-Z0-9]{1,2})\)?[*_`]{0,3} (?:is|would be|must be) (?:the |an? )?(?:only |most |best )?(?:correct|right|accurate|appropriate|best|answer)\b/gm,
   /(?:只有|选项|因此|所以|故|,|。|:|^|\n)(?:选项)?[ (]?(?<label>[A-Z])[ )]?(?:选项)?是?(?:正确|对)的?/gm,
 ];
 
@@ -152,6 +152,9 @@ function lineCandidates(text: string, options: Options, rule: 'choice.line' | 'c
 const offset = (range: Range | null, by: number): Range | null =>
   range === null ? null : [range[0] + by, range[1] + by];
 
+/** A label further on in a line: the line lists options rather than choosing one. */
+const OTHER_LABEL = /[\s(][A-Z][).:]/;
+
 function labelLine(text: string, [start, end]: Range, { labels, texts }: Options, rule: Rank): Candidate[] {
   const line = text.slice(start, end);
   const label = readLabel(line, 0, labels);
@@ -162,7 +165,10 @@ function labelLine(text: string, [start, end]: Range, { labels, texts }: Options
   const mark = /^[*_`"')\]}$]{0,6}(?:[).:]| -|,)[*_`]{0,3} ?/.exec(line.slice(label.end));
   const rest = normalise(line.slice(label.end + (mark?.[0].length ?? 0)));
   const own = texts[label.index];
-  const follows = own === undefined ? mark !== null && line.length <= 200 : rest === own;
+  const follows =
+    own === undefined
+      ? mark !== null && line.length <= 200 && !OTHER_LABEL.test(line.slice(label.end))
+      : rest === own;
   return follows ? [{ rule, start: moved.start, end: moved.end, indices: [label.index] }] : [];
 }
 
@@ -183,6 +189,16 @@ function textCandidates(text: string, options: Options): Candidate[] {
       ? [{ rule: 'choice.text' as const, start, end: start + trimmed, indices: matches }]
       : [];
   });
+}
+
+/** The first line is exactly the text of one option. */
+function leadText(text: string, { texts }: Options): Candidate[] {
+  const line = firstLine(text);
+  if (line === null || line[1] - line[0] > 2000) return [];
+  const matches = matching(normalise(text.slice(...line)), texts);
+  return matches.length === 1
+    ? [{ rule: 'choice.lead', start: line[0], end: line[1], indices: matches }]
+    : [];
 }
 
 const matching = (phrase: string, texts: readonly string[]) =>
