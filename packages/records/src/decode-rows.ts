@@ -3,11 +3,14 @@ import type { Data, RecordBatch, Utf8 } from 'apache-arrow';
 
 /** The rows of one batch as objects. A nullable column that the batch lacks reads as null; unknown columns are left out. */
 export function decodeRows<T extends TableName>(batch: RecordBatch, table: T): RowOf<(typeof tables)[T]>[] {
-  const rows: Record<string, unknown>[] = Array.from({ length: batch.numRows }, () => ({}));
-  for (const [name, column] of Object.entries<Column>(tables[table])) {
+  const columns = Object.entries<Column>(tables[table]);
+  // Copies of one object share its shape; 45 keys set one by one would make a hash table of every row.
+  const blank: Record<string, unknown> = Object.fromEntries(columns.map(([name]) => [name, null]));
+  const rows = Array.from({ length: batch.numRows }, () => ({ ...blank }));
+  for (const [name, column] of columns) {
     const at = batch.schema.fields.findIndex((field) => field.name === name);
     const cell = cellReader(name, column, batch.data.children[at]);
-    for (const [i, row] of rows.entries()) row[name] = cell(i);
+    for (let i = 0; i < rows.length; i++) (rows[i] ?? blank)[name] = cell(i);
   }
   return rows as RowOf<(typeof tables)[T]>[];
 }
