@@ -1,0 +1,1 @@
+export { type Served, type ServeOptions, serveClient } from './serve/serve-client.js';
