@@ -537,6 +537,10 @@ describe('a cancelled call', () => {
 });
 
 test('early hints are no answer', async () => {
+  const { call: waiting } = await start((exchange) => exchange.raw('HTTP/1.1 103 Early Hints\r\n\r\n'), {
+    headersTimeoutMs: 30,
+  });
+  expect(await waiting()).toMatchObject({ error_kind: 'headers_timeout', http_status: null });
   const { call } = await start((exchange) => {
     const events = token('Hel') + finish + sseDone;
     exchange.raw(
