@@ -1,6 +1,7 @@
 export { type EmbeddedClientOptions, embeddedClient, probeEngine } from './embedded-index.js';
 export { type OpenAiClientOptions, openAiClient } from './http/openai-client.js';
 export type { Api } from './http/openai-request.js';
+export { type Served, type ServeOptions, serveClient } from './serve-index.js';
 export {
   type CatalogueModel,
   type CommandResult,
