@@ -28,6 +28,14 @@ export const verdictBadge = ({ verdict }: CellResult): Html =>
 export const estimatedBadge = (metric: MetricValue): Html =>
   isEstimated(metric) && metric.value !== null ? html` ${tierBadge('estimated')}` : html``;
 
+/** A name that may wrap after its joints, and nowhere else while there is room. */
+export const breakable = (name: string): Html =>
+  html`${name.split(/(?<=[_/:-])/).map((part, i) => (i === 0 ? html`${part}` : html`<wbr>${part}`))}`;
+
+/** A sentence with what stands between backticks as code. */
+export const withCode = (text: string): Html =>
+  html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+
 export const modelDot = (results: RunResults, model: string): Html =>
   html`<span class="dot" style="background:${modelColour(results.models, model)}"></span>`;
 
@@ -51,13 +59,22 @@ const reasonTexts: Readonly<Record<string, string>> = {
 };
 export const reasonText = (reason: string): string => reasonTexts[reason] ?? reason;
 
-/** Bounds to one digit more than the value's last. */
+/** Bounds with the digits of the value; null where the value shows its own or has none. */
 function boundsText(metric: MetricValue): string | null {
-  const { lo, hi, interval, unit } = metric;
+  const { lo, hi, unit } = metric;
   if (lo === null || hi === null || unit === '1' || unit === 'ns') return null;
   const digits = meaningfulDigits(metric);
-  const kind = interval === 'sensor_bounds' ? 'sensor' : '95 %';
-  return `${formatNumber(lo, digits)} to ${formatNumber(hi, digits)}, ${kind}`;
+  return `${formatNumber(lo, digits)} … ${formatNumber(hi, digits)}`;
+}
+
+/** What the bounds of energy figures are, in words. */
+export function boundsNote({ cells }: RunResults): string | null {
+  const kinds = new Set(cells.map(({ metrics }) => metrics.energy_per_query_j.interval));
+  const texts = [
+    kinds.has('repeats_t') ? '95 % intervals over repeats' : null,
+    kinds.has('sensor_bounds') ? 'bounds of the sensor alone where there are fewer than three repeats' : null,
+  ].filter((text) => text !== null);
+  return texts.length === 0 ? null : `Small figures below energy: ${texts.join('; ')}.`;
 }
 
 /** One metric as the contents of a table cell: value, bounds below, or a dash with its reason. */

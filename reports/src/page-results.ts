@@ -2,7 +2,15 @@ import { axisNames } from '@perwatt/core';
 import type { MetricId } from '@perwatt/metrics';
 import { formatPercent, formatShare } from './format.js';
 import { type Html, html } from './html.js';
-import { metricCell, modelDot, tierBadge, verdictBadge } from './page-parts.js';
+import {
+  boundsNote,
+  breakable,
+  metricCell,
+  modelDot,
+  tierBadge,
+  verdictBadge,
+  withCode,
+} from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
 
 const columns: readonly (readonly [head: string, unit: string, id: MetricId])[] = [
@@ -14,30 +22,50 @@ const columns: readonly (readonly [head: string, unit: string, id: MetricId])[] 
   ['TTFT', 'median', 'ttft_any_p50_ns'],
 ];
 
-function accuracyCell({ metrics, counts, guess_rate, above_guessing, accuracy_bounds }: CellResult): Html {
-  const { verdicts } = counts;
+/** Verdicts other than right and plainly wrong, so that neither hides in the accuracy. */
+function oddVerdicts({ counts: { verdicts } }: CellResult): string | null {
   const odd = (['unparsed', 'truncated', 'empty', 'refused', 'error', 'unscored'] as const)
     .filter((verdict) => verdicts[verdict] > 0)
     .map((verdict) => `${verdicts[verdict]} ${verdict}`);
-  const guess =
-    guess_rate === null
-      ? null
-      : `guessing ${formatPercent(guess_rate)}${above_guessing === false ? ', not above' : ''}`;
-  const unscored =
-    verdicts.unscored > 0 && accuracy_bounds !== null
-      ? `${formatPercent(accuracy_bounds.lo)} to ${formatPercent(accuracy_bounds.hi)} with unscored as wrong or right`
-      : null;
-  const lines = [`n = ${counts.scored}`, guess, ...odd, unscored].filter((line) => line !== null);
-  return html`<td class="n">${formatShare(metrics.accuracy)}${lines.map((line) => html`<small>${line}</small>`)}</td>`;
+  return odd.length === 0 ? null : odd.join(', ');
+}
+
+function unscoredText({ counts, accuracy_bounds }: CellResult): string | null {
+  if (counts.verdicts.unscored === 0 || accuracy_bounds === null) return null;
+  return `${formatPercent(accuracy_bounds.lo)} to ${formatPercent(accuracy_bounds.hi)} with unscored as wrong or right`;
+}
+
+function accuracyCell(cell: CellResult): Html {
+  const { metrics, counts, guess_rate, above_guessing } = cell;
+  const guess = guess_rate === null ? null : `guessing ${formatPercent(guess_rate)}`;
+  const lines = [
+    `n = ${counts.scored}`,
+    guess === null ? null : `${guess}${above_guessing === false ? ', not above' : ''}`,
+    unscoredText(cell),
+  ].filter((line) => line !== null);
+  const odd = oddVerdicts(cell);
+  return html`<td class="n">${formatShare(metrics.accuracy)}${lines.map((line) => html`<small class="wrap">${line}</small>`)}${odd === null ? html`` : html`<small class="wrap">${odd}</small>`}</td>`;
 }
 
 function reasonsCell(cell: CellResult): Html {
   const front = cell.on_front ? html` <span class="badge front">front</span>` : html``;
-  const reasons = cell.verdict.reasons.map(
-    ({ text, fix }) =>
-      html`<div>${text}${fix === null ? html`` : html` <span class="soft">${fix}</span>`}</div>`,
-  );
+  const reasons = cell.verdict.reasons.map(({ text }) => html`<div>${text}</div>`);
   return html`<td class="reasons">${verdictBadge(cell)}${front}${reasons}</td>`;
+}
+
+/** What would mend the verdicts of the table, each once. */
+function fixes({ cells }: RunResults): Html {
+  const known = new Map(
+    cells.flatMap(({ verdict }) =>
+      verdict.reasons.map(({ code, fix }): [string, string | null] => [code, fix]),
+    ),
+  );
+  const lines = [...known].flatMap(([code, fix]) =>
+    fix === null ? [] : [html`<li><strong>${code.replaceAll('_', ' ')}</strong>: ${withCode(fix)}</li>`],
+  );
+  return lines.length === 0
+    ? html``
+    : html`<p class="small soft">What would mend it:</p><ul class="small">${lines}</ul>`;
 }
 
 function row(results: RunResults, cell: CellResult): Html {
@@ -46,8 +74,8 @@ function row(results: RunResults, cell: CellResult): Html {
     .filter((axis) => axis === 'accelerator' || axis === 'load')
     .map((axis) => point[axis])
     .join(' · ');
-  return html`<tr data-cell="${cell.cell_id}"><th scope="row">${modelDot(results, point.model)}${point.model}<small>${more}</small></th>
-<td class="name">${point.dataset}</td><td class="name">${point.strategy}</td>${accuracyCell(cell)}${columns.map(([, , id]) => metricCell(cell, id))}
+  return html`<tr data-cell="${cell.cell_id}"><th scope="row">${modelDot(results, point.model)}${breakable(point.model)}<small>${more}</small></th>
+<td class="name">${breakable(point.dataset)}</td><td class="name">${breakable(point.strategy)}</td>${accuracyCell(cell)}${columns.map(([, , id]) => metricCell(cell, id))}
 <td>${tierBadge(energy.boundary?.provenance ?? null)}</td>${reasonsCell(cell)}</tr>`;
 }
 
@@ -57,7 +85,7 @@ export function resultSection(results: RunResults): Html {
     ([head, unit]) => html`<th scope="col" class="n">${head}<small>${unit}</small></th>`,
   );
   return html`<section id="results"><h2>Results</h2>
-<p class="soft small">Gross energy over the time with calls in flight. By data set, most intelligence per joule first. IPW depends on load: read it beside IPJ.</p>
+<p class="soft small">Gross energy over the time with calls in flight. By data set, most intelligence per joule first. IPW depends on load: read it beside IPJ. ${boundsNote(results)}</p>
 <div class="scroll" tabindex="0" role="region" aria-label="Result table"><table><thead><tr><th scope="col">Model</th><th scope="col">Data set</th><th scope="col">Strategy</th><th scope="col" class="n">Accuracy<small>95 % interval</small></th>${heads}<th scope="col">Joules are</th><th scope="col">Verdict</th></tr></thead>
-<tbody>${results.cells.map((cell) => row(results, cell))}</tbody></table></div></section>`;
+<tbody>${results.cells.map((cell) => row(results, cell))}</tbody></table></div>${fixes(results)}</section>`;
 }

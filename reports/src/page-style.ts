@@ -13,7 +13,7 @@ export const pageStyle = `
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; }
-main { max-width: 1180px; margin: 0 auto; padding: 20px 20px 60px; }
+main { max-width: 1280px; margin: 0 auto; padding: 20px 20px 60px; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin: 40px 0 8px; }
 h3 { font-size: 1rem; margin: 20px 0 4px; overflow-wrap: anywhere; }
@@ -29,13 +29,15 @@ p { margin: 6px 0; max-width: 80ch; }
 .card dd small { font-weight: 400; font-size: 0.8rem; color: var(--soft); display: block; }
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; margin: 10px 0; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
-th, td { text-align: left; padding: 7px 10px; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { text-align: left; padding: 7px 8px; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; background: var(--card); white-space: nowrap; }
 tbody tr:last-child td, tbody tr:last-child th { border-bottom: 0; }
 td.n, th.n { text-align: right; white-space: nowrap; }
 td small, th small { display: block; font-weight: 400; color: var(--soft); white-space: nowrap; }
-td.reasons { min-width: 210px; font-size: 0.82rem; }
-td.name { overflow-wrap: anywhere; min-width: 110px; }
+td.reasons { min-width: 160px; font-size: 0.82rem; }
+td small.wrap { white-space: normal; min-width: 112px; }
+tbody th { min-width: 118px; } td code { display: inline-block; min-width: 190px; }
+td.name { overflow-wrap: break-word; min-width: 80px; max-width: 280px; }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 50%; margin-right: 6px; }
 .badge { display: inline-block; border: 1px solid currentColor; border-radius: 999px; padding: 0 8px; font-size: 0.76rem; font-weight: 500; line-height: 1.5; white-space: nowrap; }
 .badge.valid { color: var(--good); } .badge.flagged, .badge.estimated { color: var(--warn); }
@@ -54,7 +56,7 @@ dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; overflow-wrap: anyw
   .cards { grid-template-columns: 1fr; }
   .plot { height: 420px; }
   dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: 8px; }
-  tbody th, thead th:first-child { position: sticky; left: 0; background: var(--card); max-width: 46vw; white-space: normal; overflow-wrap: anywhere; }
+  tbody th, thead th:first-child { position: sticky; left: 0; background: var(--card); max-width: 40vw; white-space: normal; overflow-wrap: anywhere; }
 }
 @media print { .scroll { overflow: visible; } details > * { display: block; } }
 `;

@@ -37,6 +37,12 @@ function errors(cells: readonly CellResult[], of: 'accuracy' | 'energy_per_query
   };
 }
 
+/** Most points that are labelled with their strategy; more would overlap. */
+const MOST_LABELS = 16;
+
+const labelled = ({ cells, strategies }: RunResults): boolean =>
+  strategies.length > 1 && cells.length <= MOST_LABELS;
+
 function pointsOf(results: RunResults, cells: readonly CellResult[]) {
   const first = cells[0];
   if (first === undefined) return [];
@@ -47,14 +53,17 @@ function pointsOf(results: RunResults, cells: readonly CellResult[]) {
   return [
     {
       type: 'scatter',
-      mode: 'markers',
+      mode: labelled(results) ? 'markers+text' : 'markers',
+      text: cells.map(({ point }) => plain(point.strategy)),
+      textposition: 'top right',
+      textfont: { size: 10 },
       name: `${plain(model)} · ${plain(dataset)}${estimated ? ' (estimated)' : ''}`,
       x: cells.map(x),
       y: cells.map(y),
       error_x: { ...errors(cells, 'energy_per_query_j'), color: `${colour}88` },
       error_y: { ...errors(cells, 'accuracy'), color: `${colour}88` },
-      text: cells.map(hover),
-      hovertemplate: '%{text}<extra></extra>',
+      customdata: cells.map(hover),
+      hovertemplate: '%{customdata}<extra></extra>',
       marker: {
         color: colour,
         size: 11,

@@ -38,7 +38,7 @@ function columnsOf({ cells }: RunResults): TableColumn[] {
     metricColumn('W', 'power_w', 4),
     metricColumn('J/query', 'energy_per_query_j'),
     metricColumn('IPW 1/W', 'ipw_per_w', 3),
-    metricColumn('IPJ 1/J', 'ipj_per_j'),
+    metricColumn('IPJ 1/J', 'ipj_per_j', 5),
     metricColumn('tok/s', 'tokens_per_s', 2),
     metricColumn('TTFT', 'ttft_any_p50_ns', 1),
     { head: 'verdict', align: 'left', leaves: null, text: ({ verdict }) => verdict.state },
@@ -46,7 +46,9 @@ function columnsOf({ cells }: RunResults): TableColumn[] {
 }
 
 const GAP = '  ';
-const NARROWEST = 6;
+/** Shortest that names become while columns can still leave, and after. */
+const SHORT = 14;
+const SHORTEST = 6;
 const widthOf = (lengths: readonly number[]): number =>
   lengths.reduce((sum, length) => sum + length, 0) + GAP.length * Math.max(lengths.length - 1, 0);
 
@@ -61,12 +63,12 @@ const lengthsOf = (columns: readonly TableColumn[], cells: readonly CellResult[]
     Math.max(column.head.length, ...cells.map((cell) => [...column.text(cell)].length)),
   );
 
-/** Takes from the widest names what is too much, one sign at a time, never below six. */
-function squeezed({ columns, lengths, dropped }: Laid, width: number): Laid {
+/** Takes from the widest names what is too much, one sign at a time, never below `shortest`. */
+function squeezed({ columns, lengths, dropped }: Laid, width: number, shortest: number): Laid {
   const narrow = [...lengths];
   while (widthOf(narrow) > width) {
     const widest = narrow.reduce<number>((best, length, i) => {
-      const shrinks = columns[i]?.align === 'left' && columns[i]?.head !== 'verdict' && length > NARROWEST;
+      const shrinks = columns[i]?.align === 'left' && columns[i]?.head !== 'verdict' && length > shortest;
       return shrinks && length > (narrow[best] ?? 0) ? i : best;
     }, -1);
     if (widest < 0) break;
@@ -77,10 +79,10 @@ function squeezed({ columns, lengths, dropped }: Laid, width: number): Laid {
 
 /** Columns that fit: names are shortened first, then columns leave in their order. */
 function fitted(laid: Laid, cells: readonly CellResult[], width: number): Laid {
-  const tight = squeezed(laid, width);
   const leaving = laid.columns
     .filter(({ leaves }) => leaves !== null)
     .sort((a, b) => (a.leaves ?? 0) - (b.leaves ?? 0))[0];
+  const tight = squeezed(laid, width, leaving === undefined ? SHORTEST : SHORT);
   if (widthOf(tight.lengths) <= width || leaving === undefined) return tight;
   const columns = laid.columns.filter((column) => column !== leaving);
   const dropped = [...laid.dropped, leaving.head];

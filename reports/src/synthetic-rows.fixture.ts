@@ -53,13 +53,31 @@ export const queryRow = (q: SyntheticQuery): QueryRow => ({
   energy_method: q.energy_j === null ? 'none' : 'time_share',
 });
 
+const outcomeOf = ({ verdict, tokens }: SyntheticQuery) =>
+  verdict === 'error'
+    ? {
+        status: 'timeout',
+        finish_reason: null,
+        error_kind: 'idle_timeout',
+        error_message: 'nothing came for 60 s',
+        completion_tokens: null,
+        token_source: null,
+      }
+    : {
+        status: 'ok',
+        finish_reason: 'stop',
+        error_kind: null,
+        error_message: null,
+        completion_tokens: tokens,
+        token_source: 'server_usage',
+      };
+
 /** The calls of a query, one after another; the first token of each after a twelfth of its time. */
 export const callRows = (q: SyntheticQuery): CallRow[] =>
   Array.from({ length: q.calls }, (_, i): CallRow => {
     const length = (q.end_ns - q.start_ns) / BigInt(q.calls);
     const start = q.start_ns + BigInt(i) * length;
     const first = start + length / 12n;
-    const ok = q.verdict !== 'error';
     return {
       run_id: q.run_id,
       cell_id: q.cell_id,
@@ -86,20 +104,15 @@ export const callRows = (q: SyntheticQuery): CallRow[] =>
       last_content_ns: start + length,
       done_ns: null,
       end_ns: start + length,
-      status: ok ? 'ok' : 'timeout',
+      ...outcomeOf(q),
       http_status: null,
-      finish_reason: ok ? 'stop' : null,
-      error_kind: ok ? null : 'idle_timeout',
-      error_message: ok ? null : 'nothing came for 60 s',
       max_tokens: 24,
       temperature: 0,
       top_p: 1,
       seed: null,
       prompt_tokens: 40,
-      completion_tokens: ok ? q.tokens : null,
       cached_tokens: null,
       reasoning_tokens: null,
-      token_source: ok ? 'server_usage' : null,
       events: q.tokens,
       content_events: q.tokens,
       reads: q.tokens,

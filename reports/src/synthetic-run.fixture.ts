@@ -74,9 +74,10 @@ function writePower({ run, domain, watts, now_s }: World): RunManifest['power'] 
   if (domain === null) return [];
   const random = createRng(9);
   const count = Math.ceil(now_s * 10);
+  let step = 0;
   const powers = Array.from({ length: count }, (_, i) => {
-    const level = watts.findLast(([from]) => from <= i / 10)?.[1] ?? idleWatts;
-    return level * (0.97 + 0.06 * random());
+    while ((watts[step + 1]?.[0] ?? Number.POSITIVE_INFINITY) <= i / 10) step += 1;
+    return (watts[step]?.[1] ?? idleWatts) * (0.97 + 0.06 * random());
   });
   const booked = new Float64Array(count);
   for (let i = 1; i < count; i++) booked[i] = (booked[i - 1] ?? 0) + (powers[i - 1] ?? 0) / 10;
@@ -310,9 +311,11 @@ function manifestOf(options: Required<SyntheticOptions>): RunManifest {
     host: {
       hostname: `bench-1${options.text}`,
       os: 'Linux',
+      arch: 'x64',
       kernel: '6.1.0',
       cpu: 'Example CPU 3000 @ 2.4 GHz',
       cores: 2,
+      threads: 2,
       memory_bytes: 8 * 2 ** 30,
       virtual_machine: 'kvm',
       governor: null,

@@ -76,6 +76,7 @@ function energyOf(energy: CellEnergy, kind: 'gross' | 'net'): Energy | string {
   return { value, lo, hi, unresolved };
 }
 
+/** Interval over repeats by Student's t; of gross figures, which can't be negative, cut at 0. Null for too few repeats. */
 function spreadOfRepeats(
   facts: CellFacts,
   figure: EnergyFigure,
@@ -86,7 +87,8 @@ function spreadOfRepeats(
     return typeof energy === 'string' ? null : figure.of(energy.value, contextOf(repeat));
   });
   const known = values.filter((value) => value !== null);
-  return known.length < Math.max(FEWEST_REPEATS, values.length) ? null : studentT(known);
+  const spread = known.length < Math.max(FEWEST_REPEATS, values.length) ? null : studentT(known);
+  return spread && kind === 'gross' ? { lo: Math.max(spread.lo, 0), hi: spread.hi } : spread;
 }
 
 function tokenNote(name: FigureName, { source, uncounted }: TokenTotals): string | null {

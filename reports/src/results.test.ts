@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildResults } from './build-results.js';
+import { paretoFigure } from './pareto-figure.js';
+import { powerFigure } from './power-figure.js';
+import { resultsCsv } from './results-csv.js';
+import { resultsJson } from './results-json.js';
+import { resultsTable } from './results-table.js';
+import type { RunResults } from './results-types.js';
+import { type SyntheticOptions, syntheticRun } from './synthetic-run.fixture.js';
+
+let root = '';
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'perwatt-results-'));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const made = new Map<string, RunResults>();
+const resultsOf = (options: Omit<SyntheticOptions, 'root'> = {}): RunResults => {
+  const key = JSON.stringify(options);
+  const results =
+    made.get(key) ??
+    buildResults(syntheticRun({ root: join(root, String(made.size)), items: 6, ...options }));
+  made.set(key, results);
+  return results;
+};
+const codes = ({ not_measured }: RunResults) => not_measured.map(({ code }) => code);
+
+/** Numbers to nine digits: the last ones of a double differ between builds of a mathematics library. */
+const rounded = (text: string): string =>
+  text.replace(/-?\d+\.\d{6,}(e[+-]?\d+)?/g, (number) => String(Number(Number(number).toPrecision(9))));
+
+describe('a small run', () => {
+  const small = { models: ['tiny'], strategies: ['single'], items: 6, protocol: 'quick' as const };
+
+  test.each([
+    ['table', (results: RunResults) => `${resultsTable(results, 140)}\n`],
+    ['csv', resultsCsv],
+    ['json', resultsJson],
+  ])('gives the recorded %s', async (name, make) => {
+    await expect(rounded(make(resultsOf(small)))).toMatchFileSnapshot(`./golden/small-run.${name}.txt`);
+  });
+
+  test('has cells by data set, best IPJ first, each with its place on the front', () => {
+    const { cells } = resultsOf();
+    expect(cells.map(({ point }) => point.dataset)).toEqual([
+      ...Array(4).fill('arithmetic'),
+      ...Array(4).fill('choice'),
+    ]);
+    for (const group of [cells.slice(0, 4), cells.slice(4)]) {
+      const ipj = group.map(({ metrics }) => metrics.ipj_per_j.value!);
+      expect(ipj).toEqual(ipj.toSorted((a, b) => b - a));
+      expect(group.some(({ on_front }) => on_front)).toBe(true);
+      const cheapest = group.toSorted(
+        (a, b) => a.metrics.energy_per_query_j.value! - b.metrics.energy_per_query_j.value!,
+      );
+      expect(cheapest[0]!.on_front).toBe(true);
+    }
+  });
+
+  test('the energy of a cell is watts times seconds of its calls', () => {
+    const cell = resultsOf(small).cells[0]!;
+    expect(cell.energy.gross_j! / (cell.energy.busy_ns / 1e9) / 22).toBeCloseTo(1, 1);
+    expect(cell.metrics.power_w).toMatchObject({ provenance: 'counter', note: 'between-run spread unknown' });
+    expect(cell.counts).toMatchObject({ attempted: 6, calls: 6, unsettled: 0 });
+  });
+});
+
+describe('what was not measured', () => {
+  test('names missing scopes, missing repeats and what was left out', () => {
+    expect(codes(resultsOf())).toEqual([
+      'scope_wall',
+      'scope_gpu',
+      'scope_dram',
+      'left_out',
+      'spread_unknown',
+    ]);
+  });
+
+  test('three repeats tell the spread', () => {
+    expect(codes(resultsOf({ repeats: 3 }))).not.toContain('spread_unknown');
+  });
+
+  test('quick and estimated runs say so', () => {
+    const found = codes(resultsOf({ power: 'estimated', protocol: 'quick' }));
+    expect(found).toEqual(expect.arrayContaining(['estimated', 'quick', 'net_not_resolved']));
+  });
+
+  test('a run without power has no energy, and no scopes either', () => {
+    const results = resultsOf({ power: 'none' });
+    expect(codes(results)).toEqual(['no_power', 'left_out']);
+    expect(results.cells[0]!.metrics.ipj_per_j).toMatchObject({ value: null, reason: 'no_power' });
+    expect([paretoFigure(results), powerFigure(results)]).toEqual([null, null]);
+  });
+});
+
+test('too many failures make a cell invalid, keep it in the table and off the front', () => {
+  const results = resultsOf({ items: 20, failing: 0.5 });
+  const invalid = results.cells.filter(({ verdict }) => verdict.state === 'invalid');
+  expect(invalid).toHaveLength(1);
+  expect(invalid[0]).toMatchObject({ on_front: false, verdict: { reasons: [{ code: 'failed_queries' }] } });
+  expect(resultsTable(results, 200)).toContain('invalid');
+});
+
+describe('the timeline', () => {
+  test('is thinned to 5,000 points and keeps the energy under it', () => {
+    const results = resultsOf({ items: 60, repeats: 2 });
+    const { traces, spans } = results.timeline;
+    const points = traces.reduce((sum, { t_s }) => sum + t_s.length, 0);
+    expect(points).toBeLessThanOrEqual(5000);
+    expect(points).toBeGreaterThan(4000);
+    expect(spans).toHaveLength(8);
+    const [{ t_s, power_w }] = traces as [(typeof traces)[0]];
+    const area = power_w.reduce<number>((sum, w, i) => sum + (w ?? 0) * ((t_s[i + 1] ?? 0) - t_s[i]!), 0);
+    const busy = results.cells.reduce((sum, { energy }) => sum + energy.gross_j!, 0);
+    const window = results.cells.reduce((sum, { ledgers }) => sum + ledgers[0]!.meter_j!, 0);
+    expect(area).toBeGreaterThan(busy);
+    expect(area).toBeLessThan(window * 1.2);
+  });
+
+  test('puts every cell inside the recording', () => {
+    const { traces, spans } = resultsOf().timeline;
+    const last = traces[0]!.t_s.at(-1)!;
+    for (const { start_s, end_s } of spans) {
+      expect(start_s).toBeGreaterThan(0);
+      expect(end_s).toBeGreaterThan(start_s);
+      expect(end_s).toBeLessThan(last);
+    }
+  });
+});
+
+describe('the terminal table', () => {
+  const results = () => resultsOf({ power: 'estimated' });
+
+  test.each([200, 120, 100, 80, 60])('fits %d columns', (width) => {
+    const lines = resultsTable(results(), width).split('\n');
+    const table = lines.slice(0, lines.indexOf(''));
+    expect(table).toHaveLength(9);
+    for (const line of table) expect([...line].length).toBeLessThanOrEqual(width);
+  });
+
+  test('marks estimated values and explains the mark', () => {
+    const text = resultsTable(results(), 200);
+    expect(text.match(/~\d/g)!.length).toBe(8 * 4);
+    expect(text).toContain('~ estimated');
+  });
+
+  test('names the columns it left out', () => {
+    expect(resultsTable(results(), 80)).toMatch(/not shown for want of room: .*TTFT/);
+    expect(resultsTable(results(), 200)).not.toContain('not shown');
+  });
+
+  test('a name cannot move the cursor', () => {
+    expect(resultsTable(resultsOf({ models: ['a\u001b[2Jb', 'c'] }), 200)).not.toContain('\u001b');
+  });
+});
