@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { didYouMean, messageOf, PerwattError } from '@perwatt/core';
 import { cacheFolder } from './cache-folder.js';
 import { type CatalogueModel, type Lock, type Pin, readCatalogue, type WeightLocation } from './catalogue.js';
@@ -105,7 +105,8 @@ const isPath = (text: string): boolean => /[\\/]/.test(text) || text.toLowerCase
 const cachedPath = ({ id, file }: CatalogueModel, world: WeightsWorld): string =>
   join(cacheFolder(world), 'models', id, file);
 
-async function fileAt(path: string, world: WeightsWorld): Promise<ModelWeights> {
+async function fileAt(given: string, world: WeightsWorld): Promise<ModelWeights> {
+  const path = resolve(world.cwd ?? '', given);
   const size = statSync(path, { throwIfNoEntry: false });
   if (size?.isFile() !== true) throw new PerwattError('FILE_UNREADABLE', `there is no weight file ${path}`);
   checkMagic(path);

@@ -15,6 +15,8 @@ export interface WeightsProgress {
 /** What the weights store touches. Only `env` is needed; the rest has the real thing as its default. */
 export interface WeightsWorld {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder that relative paths start from. Default: the process's own. */
+  readonly cwd?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: WeightsProgress) => void;
   /** Home folder. Default: the user's. */
