@@ -123,18 +123,23 @@ async function each(ids: readonly string[], io: Io, { world, json, act, among }:
         );
     } catch (error) {
       progress.clear();
-      if (io.signal.aborted) {
-        io.printError(`stopped; ${id} is not complete, and pulling it again goes on from here`);
-        io.setExitCode(130);
-        return;
-      }
+      if (io.signal.aborted) return stopped(id, io);
       if (!(error instanceof PerwattError) || meant.length === 1) throw error;
       if (json) io.print(JSON.stringify({ model: id, error: { code: error.code, message: error.message } }));
-      io.printError(`error[${error.code}]: ${error.message}`);
-      io.printError(`hint: ${error.hint}`);
-      io.setExitCode(1);
+      failed(error, io);
     }
   }
+}
+
+function stopped(id: string, io: Io): void {
+  io.printError(`stopped; ${id} is not complete, and pulling it again goes on from here`);
+  io.setExitCode(130);
+}
+
+function failed({ code, message, hint }: PerwattError, io: Io): void {
+  io.printError(`error[${code}]: ${message}`);
+  io.printError(`hint: ${hint}`);
+  io.setExitCode(1);
 }
 
 const REDRAW_MS = 300;
