@@ -69,8 +69,8 @@ fn cases() -> Vec<Case> {
         case(
             "a fall without a known range needs a second number",
             wide,
-            ms(&[(0, 4_000_000_000), (100, 10_000), (200, 5_010_000)]),
-            &[First, Suspect, Reset],
+            ms(&[(0, 4_000_000_000), (100, 10_000), (200, 5_010_000), (300, 5_010_000)]),
+            &[First, Suspect, Reset, Same],
             5.0,
             -3999.99,
             100,
@@ -105,9 +105,9 @@ fn cases() -> Vec<Case> {
         case(
             "a zero blip loses nothing",
             intel,
-            ms(&[(0, 100_000_000_000), (100, 0), (200, 100_020_000_000)]),
-            &[First, Suspect, Glitch],
-            20.0,
+            ms(&[(0, 100_000_000_000), (100, 0), (200, 100_020_000_000), (300, 100_025_000_000)]),
+            &[First, Suspect, Glitch, Ok],
+            25.0,
             100_020.0,
             0,
         ),
@@ -247,6 +247,24 @@ fn cases() -> Vec<Case> {
             0,
         ),
         case(
+            "what the sensor may have held back is believed",
+            spec(None, 1000, 1000),
+            ms(&[(0, 0), (100, 1_050_000_000)]),
+            &[First, Ok],
+            1050.0,
+            0.0,
+            0,
+        ),
+        case(
+            "more than the domain can draw is not",
+            spec(None, 1000, 1000),
+            ms(&[(0, 0), (100, 1_150_000_000)]),
+            &[First, Suspect],
+            0.0,
+            1150.0,
+            0,
+        ),
+        case(
             "standing still",
             intel,
             ms(&[(0, 5_000_000_000), (1000, 5_000_000_000), (2000, 5_000_000_000)]),
@@ -314,6 +332,24 @@ fn unseen_laps_raise_the_upper_bound_only() {
     counter.push(Nanos::from_millis(1_795_000), Some(30_811_000_000));
     let joules = Joules::new;
     assert_eq!(counter.booked(), (joules(30_811.0), joules(30_811.0), joules(555_097.657_822)));
+}
+
+#[test]
+fn as_many_laps_are_allowed_as_the_power_limit_lets_in() {
+    let mut counter = Counter::new(spec(Some(INTEL), 400, 1));
+    counter.push(Nanos(0), Some(0));
+    counter.push(Nanos::from_millis(1_795_000), Some(250_000_000_000));
+    assert_eq!(counter.booked().2, Joules::new(512_143.328_911), "one more lap, not two: at most 718 kJ");
+}
+
+#[test]
+fn an_alias_is_called_one_even_where_it_refutes_a_doubt() {
+    let mut counter = Counter::new(spec(Some(AMD), 200, 1));
+    let events: Vec<_> = [(0, 5_000_000_000), (1000, 1_000_000_000), (500_000, 6_000_000_000)]
+        .map(|(at, uj)| counter.push(Nanos::from_millis(at), Some(uj)))
+        .into();
+    assert_eq!(events, [Event::First, Event::Suspect, Event::Alias]);
+    assert_eq!((counter.tally().glitches, counter.tally().aliases), (1, 1));
 }
 
 #[test]

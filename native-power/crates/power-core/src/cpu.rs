@@ -145,6 +145,7 @@ mod tests {
             ("a machine's share of it",     cpu("AMD EPYC 7763 64-Core Processor", 16, 1, true),      35.0, BAND_ASSUMED),
             ("a name with a plus",          cpu("Intel(R) Xeon(R) Platinum 8480+", 112, 1, false),   350.0, BAND_KNOWN),
             ("a longer name is another CPU", cpu("Intel(R) Core(TM) i9-13900KS", 32, 1, false),      128.0, BAND_ASSUMED),
+            ("so is one with a plus",       cpu("Intel(R) Xeon(R) Platinum 8380+", 80, 1, false),    320.0, BAND_ASSUMED),
             ("an unknown model",            cpu("AMD EPYC", 2, 1, true),                               8.0, BAND_ASSUMED),
         ];
         for (why, facts, tdp, band) in cases {

@@ -76,6 +76,7 @@ fn too_few_ticks_hold_the_last_power_until_more_are_known() {
     read(&mut estimator, &mut ledger, 0);
     host.spend(2000, 1000);
     read(&mut estimator, &mut ledger, 1000);
+    host.spend(2000, 1001);
     let held = read(&mut estimator, &mut ledger, 1010);
     assert!(close_to(&held, [20.02, 40.4, 80.8]), "full load goes on, idle isn't ruled out: {held:?}");
     host.spend(2000, 2000);
@@ -85,14 +86,16 @@ fn too_few_ticks_hold_the_last_power_until_more_are_known() {
 
 #[test]
 fn a_host_that_starts_counting_anew_leaves_a_gap() {
-    let host = Host::new("anew");
-    let mut estimator = host.open();
-    let mut ledger = Ledger::new(estimator.domains()[0].1);
-    read(&mut estimator, &mut ledger, 0);
-    host.spend(10, 10);
-    let gap = read(&mut estimator, &mut ledger, 1000);
-    assert_eq!((gap.event, gap.power), (Event::Gap, None));
-    assert!(close_to(&gap, [0.0, 0.0, 80.0]), "anything up to full load: {gap:?}");
+    for (why, busy, idle) in [("all", 10, 10), ("work", 10, 9000), ("idling", 1500, 10)] {
+        let host = Host::new(&format!("anew-{why}"));
+        let mut estimator = host.open();
+        let mut ledger = Ledger::new(estimator.domains()[0].1);
+        read(&mut estimator, &mut ledger, 0);
+        host.spend(busy, idle);
+        let gap = read(&mut estimator, &mut ledger, 1000);
+        assert_eq!((gap.event, gap.power), (Event::Gap, None), "{why}");
+        assert!(close_to(&gap, [0.0, 0.0, 80.0]), "{why}: anything up to full load: {gap:?}");
+    }
 }
 
 #[test]

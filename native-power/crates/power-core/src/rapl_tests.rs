@@ -94,13 +94,19 @@ fn what_fails_to_read_is_not_what_may_not_be_read() {
 
 #[test]
 fn without_a_range_a_counter_never_wraps_but_still_counts() {
+    let zero = tree("zero-range", &[("intel-rapl:0", "package-0", "1")]);
+    fs::write(zero.join("sys/class/powercap/intel-rapl:0/max_energy_range_uj"), "0\n").unwrap_or_default();
+    assert_eq!(first_spec(Rapl::open(&zero).ok().as_ref()), Some((None, None)));
     let root = tree("no-range", &[("intel-rapl:0", "package-0", "1")]);
-    let rapl = Rapl::open_with(&root, refuses_range).ok();
-    let spec = rapl.as_ref().and_then(|rapl| rapl.domains().first()).map(|(domain, booking)| {
+    assert_eq!(first_spec(Rapl::open_with(&root, refuses_range).ok().as_ref()), Some((None, None)));
+}
+
+/// Quantum and range of the first domain.
+fn first_spec(rapl: Option<&Rapl>) -> Option<(Option<f64>, Option<u64>)> {
+    rapl.as_ref().and_then(|rapl| rapl.domains().first()).map(|(domain, booking)| {
         let crate::Booking::Counter(spec) = booking else { unreachable!("RAPL counts") };
         (domain.quantum, spec.max_uj)
-    });
-    assert_eq!(spec, Some((None, None)));
+    })
 }
 
 #[test]

@@ -158,6 +158,31 @@ fn the_power_limit_of_the_zone_bounds_what_is_believed() {
     set(&root, "intel-rapl:0", "0");
     let mut low = Rapl::open(&root).unwrap();
     assert_eq!(between(&mut low, || set(&root, "intel-rapl:0", "501500000"))[0].event, Event::Suspect);
+    set(&root, "intel-rapl:0", "0");
+    let mut least = Rapl::open(&root).unwrap();
+    assert_eq!(between(&mut least, || set(&root, "intel-rapl:0", "499000000"))[0].event, Event::Ok);
+}
+
+#[test]
+fn a_whole_platform_may_draw_more_than_a_package() {
+    let root = temp("platform");
+    zone(&root, "intel-rapl:0", "package-0", "0");
+    zone(&root, "intel-rapl:1", "psys", "0");
+    let mut rapl = Rapl::open(&root).unwrap();
+    let samples = between(&mut rapl, || {
+        set(&root, "intel-rapl:0", "9000000000");
+        set(&root, "intel-rapl:1", "9000000000");
+    });
+    assert_eq!(samples.iter().map(|s| s.event).collect::<Vec<_>>(), [Event::Suspect, Event::Ok]);
+}
+
+#[test]
+fn two_links_to_one_zone_are_one_zone() {
+    let root = temp("links");
+    zone(&root, "intel-rapl:0", "package-0", "1");
+    let device = Path::new("../../..").join(DEVICES).join("intel-rapl/intel-rapl:0");
+    std::os::unix::fs::symlink(device, root.join(CLASS).join("intel-rapl:1")).unwrap();
+    assert_eq!(ids(&Rapl::open(&root).unwrap()), [("rapl:0:package-0", Scope::Package, true)]);
 }
 
 #[test]
