@@ -65,7 +65,7 @@ export function streamReader(target: StreamTarget): BodyReader {
   const judge = (cut: Failure | null): Failure | null => {
     const { done, finish_reason, events } = answer.soFar();
     if (done) return null;
-    if (cut !== null && !endsOrderly(cut)) return cut;
+    if (cut !== null && !endsBody(cut)) return cut;
     if (finish_reason !== null) return null;
     const text = kept.text().trim();
     const looksLikeStream = target.declared && !/^[{<]/.test(text);
@@ -88,7 +88,7 @@ export function streamReader(target: StreamTarget): BodyReader {
 }
 
 /** Whether a break of the connection is like an end of the body: what came before it counts as it stands. */
-const endsOrderly = (cut: Failure): boolean => cut.status === 'truncated';
+const endsBody = (cut: Failure): boolean => cut.status === 'truncated';
 
 function markTimes(times: EventTimes, step: Step, at: Instant | null): void {
   if (at === null || step.kind === 'none') return;

@@ -22,9 +22,9 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads an error of the connection. Before the response began it is `connect_error`. Later an orderly close is
- * `truncated` (kind `connection_closed`), and a reset or any other socket error `stream_error` under its system code.
- * Bytes that are not HTTP are `protocol_error`; a closed client makes its calls `cancelled`.
+ * Reads an error of the connection. Before the response began it is `connect_error`, later `truncated`, of the kind
+ * `connection_closed` or the system's code: whether a reset shows as such or as a plain close is a matter of timing, so the
+ * two are not told apart by status. Bytes that are not HTTP are `protocol_error`; a closed client makes its calls `cancelled`.
  */
 export function failureOf(error: unknown, phase: Phase): Failure {
   const kind = kindOf(error);
@@ -32,9 +32,11 @@ export function failureOf(error: unknown, phase: Phase): Failure {
   if (kind === 'client_closed') return { status: 'cancelled', kind, message: 'the client was closed' };
   if (kind === 'not_http' || kind === 'headers_too_large') return { status: 'protocol_error', kind, message };
   if (phase !== 'body') return { status: 'connect_error', kind, message };
-  if (kind === 'connection_closed')
-    return { status: 'truncated', kind, message: 'the connection closed before the answer was complete' };
-  return { status: 'stream_error', kind, message };
+  return {
+    status: 'truncated',
+    kind,
+    message: `the connection broke before the answer was complete: ${message}`,
+  };
 }
 
 /** undici's parser errors have no code; a close within a chunk is one of them, told apart by its words only. */

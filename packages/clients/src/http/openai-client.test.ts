@@ -144,8 +144,8 @@ describe('a stream that breaks', () => {
   const half = token('lo').slice(0, 20);
   // biome-ignore format: a table is read in columns
   test.each<[name: string, segments: string[], last: (exchange: MockExchange) => void, expected: object]>([
-    ['reset within a token',            [token('Hel'), half],            reset, { status: 'stream_error', error_kind: 'ECONNRESET', content: 'Hel', n_tokens: null }],
-    ['reset after the finish reason',   [token('Hel'), finish],          reset, { status: 'stream_error', error_kind: 'ECONNRESET', content: 'Hel', finish_reason: 'stop' }],
+    ['reset within a token',            [token('Hel'), half],            reset, { status: 'truncated', error_kind: 'ECONNRESET', content: 'Hel', n_tokens: null }],
+    ['reset after the finish reason',   [token('Hel'), finish],          reset, { status: 'ok', content: 'Hel', done: false, n_tokens: 1, error_kind: null }],
     ['reset after [DONE]',              [token('Hel'), finish, sseDone], reset, { status: 'ok', content: 'Hel', done: true, n_tokens: 1, error_kind: null }],
     ['closed within a token',           [token('Hel'), half],            drop,  { status: 'truncated', error_kind: 'connection_closed', content: 'Hel', n_tokens: null }],
     ['closed after the finish reason',  [token('Hel'), finish],          drop,  { status: 'ok', content: 'Hel', done: false, n_tokens: 1, error_kind: null }],

@@ -30,9 +30,9 @@ const OPEN_TIMEOUT_MS = 15_000;
  * A client of an OpenAI-compatible server over HTTP/1.1. Every call is sent once: nothing is retried or redirected.
  *
  * Failed calls: `connect_error` when no response began, `http_error` for a status other than 2xx, `stream_error` for an
- * error object (whatever the status) or a reset, `truncated` when the body ended before `[DONE]` or a finish reason,
- * `timeout` (`headers_timeout`, `idle_timeout`), `cancelled`, and `protocol_error` for what is no answer at all. Partial
- * text and stamps are kept. A break after `[DONE]` does no harm.
+ * error object in a 2xx response, `truncated` when the body ended or the connection broke before `[DONE]` or a finish
+ * reason, `timeout` (`headers_timeout`, `idle_timeout`), `cancelled`, and `protocol_error` for what is no answer at all.
+ * Partial text and stamps are kept. A break after `[DONE]` does no harm.
  *
  * Throws `INPUT_INVALID` for an address that is not http or https; `open` throws `CLIENT_UNREACHABLE` when nothing
  * accepts connections there, and is content with any answer.
