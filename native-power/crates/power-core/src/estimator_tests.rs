@@ -36,6 +36,12 @@ impl Host {
     }
 }
 
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 fn read(estimator: &mut Estimator, ledger: &mut Ledger, at_ms: i64) -> Sample {
     let mut out = Vec::new();
     assert!(estimator.read(&At(at_ms), &mut out).is_ok());

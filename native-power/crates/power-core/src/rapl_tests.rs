@@ -17,8 +17,24 @@ impl Clock for Still {
     }
 }
 
+/// A folder that goes with the test.
+struct Tree(PathBuf);
+
+impl std::ops::Deref for Tree {
+    type Target = Path;
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 /// A tree in the kernel's shape: flat links in the class folder, the files behind them.
-fn tree(test: &str, zones: &[(&str, &str, &str)]) -> PathBuf {
+fn tree(test: &str, zones: &[(&str, &str, &str)]) -> Tree {
     let root = std::env::temp_dir().join(format!("power-core-{}-{test}", std::process::id()));
     let _ = fs::remove_dir_all(&root);
     let class = root.join("sys/class/powercap");
@@ -30,7 +46,7 @@ fn tree(test: &str, zones: &[(&str, &str, &str)]) -> PathBuf {
         fs::write(zone.join("max_energy_range_uj"), "262143328850\n").unwrap_or_default();
         fs::write(zone.join("energy_uj"), format!("{energy_uj}\n")).unwrap_or_default();
     }
-    root
+    Tree(root)
 }
 
 fn refuses_energy(path: &Path) -> io::Result<Box<dyn ReadAgain>> {

@@ -23,11 +23,27 @@ impl Clock for Ticks {
 const DEVICES: &str = "sys/devices/virtual/powercap";
 const CLASS: &str = "sys/class/powercap";
 
-fn temp(name: &str) -> PathBuf {
+/// A folder that goes with the test.
+struct Tree(PathBuf);
+
+impl std::ops::Deref for Tree {
+    type Target = Path;
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn temp(name: &str) -> Tree {
     let dir = std::env::temp_dir().join(format!("power-rapl-{}-{name}", std::process::id()));
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(dir.join(CLASS)).unwrap();
-    dir
+    Tree(dir)
 }
 
 /// A zone as the kernel shows it: files in a nested device folder, a flat relative link in the class folder.
