@@ -1,5 +1,3 @@
-import { crc32 } from 'node:zlib';
-
 /** Key of a record batch's own metadata that holds its seal. */
 export const SEAL_KEY = 'seal';
 
@@ -7,10 +5,6 @@ const PREFIX = 'crc32:';
 const DIGITS = 8;
 /** The seal while the checksum is taken. */
 export const BLANK_SEAL = `${PREFIX}${'0'.repeat(DIGITS)}`;
-
-/** CRC-32 going on from `start` over `bytes`. zlib itself starts anew at an empty array. */
-export const crcOf = (bytes: Uint8Array, start: number): number =>
-  bytes.byteLength === 0 ? start : crc32(bytes, start);
 
 /** Writes `crc` into the seal of a batch's head. Throws when it has none. */
 export function writeSeal(head: Uint8Array, crc: number): void {

@@ -1,6 +1,7 @@
 import type { Hash } from 'node:crypto';
 import { readSync } from 'node:fs';
-import { crcOf, takeSeal } from './batch-seal.js';
+import { crc32 } from 'node:zlib';
+import { takeSeal } from './batch-seal.js';
 import { headOf } from './message-head.js';
 
 const PREFIX_BYTES = 8;
@@ -88,7 +89,7 @@ function checkedMessage(
   if (typeof message === 'string') return { torn: message, spoiled: false };
   hash?.update(message.bytes);
   const seal = message.kind === 'batch' ? takeSeal(message.head) : undefined;
-  const found = crcOf(message.bytes, crc);
+  const found = crc32(message.bytes, crc);
   if (seal === null) return { torn: `the batch at byte ${at} has no seal`, spoiled: false };
   if (seal === undefined || seal === found) return { ...message, crc: found };
   return { torn: `wrong checksum of the batch at byte ${at}`, spoiled: true };

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { fdatasyncSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { RecordBatch, RecordBatchStreamWriter, type Schema, util } from 'apache-arrow';
-import { BLANK_SEAL, crcOf, SEAL_KEY, writeSeal } from './batch-seal.js';
+import { BLANK_SEAL, SEAL_KEY, writeSeal } from './batch-seal.js';
 import { writeFully } from './durable-file.js';
 
 /** Chunks of a message before its head: the continuation mark and the head's length. */
@@ -54,7 +55,7 @@ export class SyncStreamWriter extends RecordBatchStreamWriter {
     const bytes = util.toUint8Array(chunk);
     if (this._started && bytes.byteLength > 0) {
       this.#queue.push(bytes);
-      this.#crc = crcOf(bytes, this.#crc);
+      this.#crc = crc32(bytes, this.#crc);
       this._position += bytes.byteLength;
     }
     return this;
