@@ -66,7 +66,9 @@ function read(bytes: Uint8Array, expected?: SegmentEntry) {
 const ids = (batches: number) => Array.from({ length: 2 * batches }, (_, i) => `q${i}`);
 const blanked = (start: number, end: number) => Buffer.from(whole).fill(0, start, end);
 
-test('a file cut at any byte keeps every batch that ended before the cut, without a throw', () => {
+test('a file cut at any byte keeps every batch that ended before the cut, without a throw', {
+  timeout: 240_000,
+}, () => {
   const path = join(folder, 'cut.arrows');
   writeFileSync(path, whole);
   for (let cut = whole.byteLength; cut >= 0; cut--) {
@@ -94,7 +96,9 @@ test('with its entry, any cut is torn: also one between two batches or before th
   expect(read(whole, entry).info).toMatchObject({ torn: null, verified: true, closed: true });
 });
 
-test('a single wrong byte anywhere is found without an entry, costs no earlier batch, and never throws', () => {
+test('a single wrong byte anywhere is found without an entry, costs no earlier batch, and never throws', {
+  timeout: 240_000,
+}, () => {
   const path = join(folder, 'flipped.arrows');
   writeFileSync(path, whole);
   const fd = openSync(path, 'r+');

@@ -72,7 +72,7 @@ const anyTable = fc
   );
 
 describe('rows', () => {
-  property.prop([anyTable], { numRuns: 150, seed: 7 })(
+  property.prop([anyTable], { numRuns: 80, seed: 7 })(
     'of every table come back as they went in',
     ([table, flushes]) => {
       const file = `${readdirSync(folder).length}.arrows`;
