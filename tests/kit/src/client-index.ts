@@ -20,4 +20,5 @@ export {
   sseDone,
   sseEvent,
 } from './mock-openai-server.js';
+export { deadUrl, greedyRequest, type MockedClient, mockedClient } from './mocked-client.js';
 export { type ScriptedAnswer, scriptedAnswer } from './scripted-model.js';
