@@ -20,19 +20,30 @@ const FILLERS =
   /^[ \t*_`}]{0,6}:?[ \t*_`}]{0,6}(?:[ \t]{0,4}(?:therefore|thus|hence|clearly|likely|most|probably|indeed|then|definitely|actually|still|simply|just|option|choice|letter|number|the|correct|best|right|answer)\b[,:*_`]{0,4}){0,5}/i;
 const VERB = /\b(?:select|choose|pick|chose|picked|selected|go(?:ing)? with)\b/gi;
 
-/** All anchors of a prepared text, in order of their ends. Linear: each looks at a bounded piece of text. */
-export function findAnchors(text: string, words: AnchorWords): Anchor[] {
+/** Places looked at from the wanted end of a text; more of them is no answer but noise. */
+const MAX_PLACES = 500;
+
+/**
+ * The anchors of a prepared text, in order of their ends; of very many only the last (or first) ones. Linear: each looks at
+ * a bounded piece of text.
+ */
+export function findAnchors(text: string, words: AnchorWords, side: 'last' | 'first' = 'last'): Anchor[] {
+  const most = <T>(all: Iterable<T>): T[] => {
+    const list = [...all];
+    return side === 'last' ? list.slice(-MAX_PLACES) : list.slice(0, MAX_PLACES);
+  };
   const anchors: Anchor[] = [];
-  for (const noun of text.matchAll(NOUN)) {
+  for (const noun of most(text.matchAll(NOUN))) {
     const anchor = continueNoun(text, noun.index, noun.index + noun[0].length);
     if (anchor !== null && isWanted(noun[0].toLowerCase(), words)) anchors.push(anchor);
   }
-  for (const word of text.matchAll(FOREIGN)) anchors.push(plain(word));
-  if (words === 'answers')
-    for (const mark of text.matchAll(/^[ \t]{0,8}[*_]{0,2}A[*_]{0,2}:/gm)) anchors.push(plain(mark));
-  else for (const verb of text.matchAll(VERB)) anchors.push(filled(text, plain(verb)));
+  for (const word of most(text.matchAll(FOREIGN))) anchors.push(plain(word));
+  if (words === 'answers') for (const mark of most(text.matchAll(SHORT))) anchors.push(plain(mark));
+  else for (const verb of most(text.matchAll(VERB))) anchors.push(filled(text, plain(verb)));
   return anchors.sort((a, b) => a.end - b.end);
 }
+
+const SHORT = /^[ \t]{0,8}[*_]{0,2}A[*_]{0,2}:/gm;
 
 const plain = (match: RegExpExecArray): Anchor => ({
   start: match.index,

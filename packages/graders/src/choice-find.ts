@@ -29,7 +29,7 @@ interface Candidate {
 
 /** The option a text settles on: the last valid candidate of the best rank. */
 export function findChoice(text: string, options: Options): Found<number> {
-  const marked = markedCandidates(text, options);
+  const marked = markedCandidates(text, options, 'last');
   const ranks: readonly (() => readonly Candidate[])[] = [
     () => [...wholeText(text, options), ...marked.filter((c) => c.rule === 'choice.format')],
     () => marked.filter((c) => c.rule === 'choice.boxed' || c.rule === 'choice.anchor'),
@@ -72,7 +72,7 @@ function settle(last: Candidate, rank: readonly Candidate[], flags: readonly str
 
 /** End of the first anchored, boxed or line-leading label; null when there is none. */
 export function firstChoiceEnd(text: string, options: Options): number | null {
-  const marked = markedCandidates(text, options).map((c) => c.end);
+  const marked = markedCandidates(text, options, 'first').map((c) => c.end);
   const lines = lineLabels(text, options).map((c) => c.end);
   const ends = [...marked, ...lines];
   return ends.length === 0 ? null : ends.reduce((a, b) => Math.min(a, b));
@@ -83,18 +83,23 @@ function lineLabels(text: string, options: Options): Candidate[] {
   return line === null ? [] : labelLine(text, line, options, 'choice.lead');
 }
 
+/** Places looked at from the wanted end of a text. */
+const MAX_PLACES = 500;
+
 /** Candidates with a mark of their own: answer elements, boxes, anchor phrases. */
-function markedCandidates(text: string, options: Options): Candidate[] {
+function markedCandidates(text: string, options: Options, side: 'last' | 'first'): Candidate[] {
   const { labels } = options;
+  const most = <T>(all: readonly T[]) =>
+    side === 'last' ? all.slice(-MAX_PLACES) : all.slice(0, MAX_PLACES);
   const inside = (rule: Rank) => (range: Range) => {
     const label = readLabel(text, range[0], labels);
     return label === null || label.end > range[1] ? [] : [candidate(rule, text, label, labels)];
   };
   return [
-    ...findAnswerTags(text).flatMap(inside('choice.format')),
-    ...findBoxes(text).flatMap(inside('choice.boxed')),
-    ...findAnchors(text, 'answers-and-options').flatMap((anchor) => anchored(text, anchor, options)),
-    ...reversed(text, labels),
+    ...most(findAnswerTags(text)).flatMap(inside('choice.format')),
+    ...most(findBoxes(text)).flatMap(inside('choice.boxed')),
+    ...findAnchors(text, 'answers-and-options', side).flatMap((anchor) => anchored(text, anchor, options)),
+    ...most(reversed(text, labels)),
   ];
 }
 

@@ -24,20 +24,27 @@ function first(text: string): Found<string> | null {
   return at === undefined ? null : found(text.charAt(at), at, 'mmlu_pro.answer_is');
 }
 
+const PATTERN = new RegExp(`[aA]nswer:${BLANK}*(?<letter>[A-J])`, 'dg');
+
 /** The original's greedy pattern takes the last match of the first line with one; written without its backtracking. */
 function ofLine(text: string): Found<string> | null {
-  let best: { readonly line: number; readonly at: number } | null = null;
-  for (const match of text.matchAll(new RegExp(`[aA]nswer:${BLANK}*(?<letter>[A-J])`, 'dg'))) {
+  let best = null as { readonly lineEnd: number; readonly at: number } | null;
+  for (const match of text.matchAll(PATTERN)) {
     const at = match.indices?.groups?.['letter']?.[0];
     if (at === undefined) continue;
-    const line = text.lastIndexOf('\n', match.index);
-    if (best !== null && line !== best.line) break;
-    best = { line, at };
+    if (best !== null && match.index > best.lineEnd) break;
+    best = { lineEnd: best?.lineEnd ?? endOfLine(text, match.index), at };
   }
   return best === null ? null : found(text.charAt(best.at), best.at, 'mmlu_pro.answer_colon');
 }
 
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
+}
+
 function lone(text: string): Found<string> | null {
-  const last = [...text.matchAll(/(?<![\p{L}\p{N}_])[A-J](?![\p{L}\p{N}_])/gu)].at(-1);
+  let last: RegExpExecArray | undefined;
+  for (const match of text.matchAll(/(?<![\p{L}\p{N}_])[A-J](?![\p{L}\p{N}_])/gu)) last = match;
   return last === undefined ? null : found(last[0], last.index, 'mmlu_pro.last_letter');
 }

@@ -32,12 +32,12 @@ const START = /[0-9]|\.(?=[0-9])|\\[dtc]?frac|[½⅓⅔¼¾⅕-⅚⅛-⅞]/g;
 
 /**
  * All numbers of a prepared text, in order: signs, thousands groups, decimal point or comma, exponents, fractions, mixed
- * numbers, percent. Currency is no part of a token, nor is a number inside a word, an exponent or a subscript. Linear.
+ * numbers, percent; at most `most`. Currency is no part of a token, nor is a number inside a word, an exponent or a subscript. Linear.
  */
-export function scanNumbers(text: string): NumberToken[] {
+export function scanNumbers(text: string, most = Number.POSITIVE_INFINITY): NumberToken[] {
   const tokens: NumberToken[] = [];
   const pattern = new RegExp(START);
-  for (let start = pattern.exec(text); start !== null; start = pattern.exec(text)) {
+  for (let start = pattern.exec(text); start !== null && tokens.length < most; start = pattern.exec(text)) {
     const read = readMagnitude(text, start.index);
     if (read === null) continue;
     pattern.lastIndex = read.end;
@@ -153,6 +153,7 @@ const EXPONENT =
 
 /** `e5`, `× 10^{5}`, `×10⁵`. */
 function readExponent(text: string, decimal: Decimal): Read | null {
+  if (!/[eE ×x*·\\]/.test(text.charAt(decimal.end))) return null;
   const match = EXPONENT.exec(text.slice(decimal.end, decimal.end + 40));
   if (match === null) return null;
   const groups = match.groups ?? {};
@@ -196,6 +197,7 @@ const CODES = /^(?:USD|EUR|GBP|INR|CAD|AUD|NZD|CHF|JPY|CNY|RMB|US|RM|Rs|HK)$/i;
 
 /** Whether what starts at `at` is the tail of a word, an exponent or a subscript. */
 function isGlued(text: string, at: number): boolean {
+  if (/[\s0-9$(=.,]/.test(text.charAt(at - 1))) return false;
   const before = text.slice(Math.max(0, at - 16), at);
   if (/[\^]\{?-?$/.test(before) || /[\p{L}\p{N})}]_{1,2}\{?$/u.test(before)) return true;
   const word = /(?<command>\\?)(?<letters>[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]+)$/u.exec(
@@ -204,11 +206,11 @@ function isGlued(text: string, at: number): boolean {
   return word !== null && word.groups?.['command'] === '' && !CODES.test(word.groups?.['letters'] ?? '');
 }
 
+const PERCENT = /^(?<closed>[}$]{0,2}) ?(?:\\?%|(?:percent|per cent|percentage points?|pct)\b)/i;
+
 function withContext(text: string, at: number, read: Read): NumberToken {
   const sign = readSign(text, at);
-  const percent = /^(?<closed>[}$]{0,2}) ?(?:\\?%|(?:percent|per cent|percentage points?|pct)\b)/i.exec(
-    text.slice(read.end, read.end + 24),
-  );
+  const percent = PERCENT.exec(text.slice(read.end, read.end + 24));
   const inside = percent !== null && percent.groups?.['closed'] === '';
   const value = sign.negative && read.value !== null ? negate(read.value) : read.value;
   return {
@@ -221,6 +223,7 @@ function withContext(text: string, at: number, read: Read): NumberToken {
 
 /** The sign of the number at `at`: adjacent or before its currency sign, and no operator between two operands. */
 function readSign(text: string, at: number): { readonly start: number; readonly negative: boolean } {
+  if (!/[-+$€£¥₹ ]/.test(text.charAt(at - 1))) return { start: at, negative: false };
   const before = text.slice(Math.max(0, at - 24), at);
   const sign = /(?<sign>[-+])(?:\\?[$€£¥₹])?$/.exec(before);
   if (sign !== null) {

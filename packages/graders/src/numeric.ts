@@ -81,7 +81,7 @@ function isNear(a: Rational, b: Rational, tolerance: Tolerance): boolean {
 }
 
 function firstAnswerEnd(text: string): number | null {
-  return scanNumbers(text)[0]?.end ?? null;
+  return scanNumbers(text, 1)[0]?.end ?? null;
 }
 
 function findNumber(text: string): Found<NumberToken> {
@@ -109,8 +109,8 @@ function inFormat(text: string, tokens: readonly NumberToken[]): NumberToken | u
   if (only !== undefined && isWhole(text, 0, text.length, only)) return only;
   const marked: Range[] = [];
   for (const mark of text.matchAll(/####/g)) {
-    const line = text.indexOf('\n', mark.index);
-    marked.push([mark.index + 4, line === -1 ? text.length : line]);
+    const line = marked.at(-1)?.[1] ?? -1;
+    marked.push([mark.index + 4, mark.index < line ? line : endOfLine(text, mark.index)]);
   }
   const lines = pairUp(marked, tokens).filter(([[start, end], token]) => isWhole(text, start, end, token));
   const tags = pairUp(findAnswerTags(text), tokens);
@@ -118,6 +118,11 @@ function inFormat(text: string, tokens: readonly NumberToken[]): NumberToken | u
     .map(([, token]) => token)
     .sort((a, b) => a.start - b.start)
     .at(-1);
+}
+
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
 }
 
 /** Whether a token and at most a short unit are all there is between two offsets. */

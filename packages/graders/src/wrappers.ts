@@ -37,26 +37,24 @@ const MAX_WRAPPERS = 48;
 
 /** Skips what may stand around an answer: blanks, emphasis, quotes, brackets, math delimiters, text commands. */
 export function skipWrappers(text: string, at: number): number {
-  const pattern = new RegExp(WRAPPER);
-  pattern.lastIndex = at;
-  for (let count = 0; count < MAX_WRAPPERS; count++) {
-    const from = pattern.lastIndex;
-    if (pattern.exec(text) === null) return from;
-  }
-  return pattern.lastIndex;
+  return skip(WRAPPER, text, at);
 }
 
 const CLOSER = /[\s*_`"'“”‘’«»」』】》$)}\].,;:!。，、]|\\[)\]]|\\[,;! ]|<\/answer>/iy;
 
 /** Skips closing wrappers and punctuation behind an answer, at most 48 of them. */
 export function skipClosers(text: string, at: number): number {
-  const pattern = new RegExp(CLOSER);
-  pattern.lastIndex = at;
+  return skip(CLOSER, text, at);
+}
+
+function skip(sticky: RegExp, text: string, at: number): number {
+  let end = at;
   for (let count = 0; count < MAX_WRAPPERS; count++) {
-    const from = pattern.lastIndex;
-    if (pattern.exec(text) === null) return from;
+    sticky.lastIndex = end;
+    if (!sticky.test(text)) return end;
+    end = sticky.lastIndex;
   }
-  return pattern.lastIndex;
+  return end;
 }
 
 /** Contents of all `<answer>…</answer>` elements in order; an unclosed last one reaches to the end. */
