@@ -54,7 +54,7 @@ const reasonTexts: Readonly<Record<string, string>> = {
   no_tokens: 'no tokens',
   no_baseline: 'no baseline',
   net_not_resolved: 'net not resolved',
-  energy_not_resolved: 'energy not resolved',
+  no_energy: 'no energy was used',
   no_call_has_it: 'no call has it',
 };
 export const reasonText = (reason: string): string => reasonTexts[reason] ?? reason;

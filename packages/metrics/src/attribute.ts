@@ -1,4 +1,4 @@
-import { type Instant, instant } from '@perwatt/core';
+import { elapsed, type Instant, instant } from '@perwatt/core';
 import { bookedOver, energyInWindow, energyOverSpans, sensorBounds } from './energy-window.js';
 import { bookedAt, edgeError, shortestMeasurable } from './series-index.js';
 import { busySpans, byTime, clipSpan, idleSpans, totalLength, unionOf } from './spans.js';
@@ -56,26 +56,23 @@ interface Sums {
 }
 const nothing: Sums = { energy_j: 0, lo_j: 0, hi_j: 0, error_j: 0, length_ns: 0 };
 
-const plus = (a: Sums, b: Sums, sign = 1): Sums => ({
-  energy_j: a.energy_j + sign * b.energy_j,
-  lo_j: a.lo_j + sign * b.lo_j,
-  hi_j: a.hi_j + sign * b.hi_j,
-  error_j: a.error_j + sign * b.error_j,
-  length_ns: a.length_ns + sign * b.length_ns,
+/** a + factor × b */
+const plus = (a: Sums, b: Sums, factor = 1): Sums => ({
+  energy_j: a.energy_j + factor * b.energy_j,
+  lo_j: a.lo_j + factor * b.lo_j,
+  hi_j: a.hi_j + factor * b.hi_j,
+  error_j: a.error_j + factor * b.error_j,
+  length_ns: a.length_ns + factor * b.length_ns,
 });
 
-/** One call's part of the time from `from` to `to` while `active` calls share it. */
-function portion(series: PowerSeries, { start, end }: Window, active: number): Sums {
-  const over = (column: 'booked_j' | 'lo_j' | 'hi_j') =>
-    (bookedAt(series, column, end) - bookedAt(series, column, start)) / active;
-  return {
-    energy_j: over('booked_j'),
-    lo_j: over('lo_j'),
-    hi_j: over('hi_j'),
-    error_j: 0,
-    length_ns: Number(end - start) / active,
-  };
-}
+/** What the meter had booked at a time, and the time itself. */
+const bookedUpTo = (series: PowerSeries, at: Instant): Sums => ({
+  energy_j: bookedAt(series, 'booked_j', at),
+  lo_j: bookedAt(series, 'lo_j', at),
+  hi_j: bookedAt(series, 'hi_j', at),
+  error_j: 0,
+  length_ns: elapsed(instant(series.at_ns[0] ?? 0n), at),
+});
 
 const onlyError = (error_j: number): Sums => ({ ...nothing, error_j });
 
@@ -87,9 +84,10 @@ function sharesOfCalls(series: PowerSeries, spans: readonly CallSpan[]): Sums[] 
   const shares: Sums[] = spans.map(() => nothing);
   let running = nothing;
   let active = 0;
-  let since = spans[0]?.start ?? instant(0n);
+  let since = nothing;
   for (const { at, ends, begins } of changesOf(spans)) {
-    if (active > 0) running = plus(running, portion(series, { start: since, end: at }, active));
+    const now = bookedUpTo(series, at);
+    if (active > 0) running = plus(running, plus(now, since, -1), 1 / active);
     const error_j = edgeError(series, at);
     const after = active - ends.length + begins.length;
     for (const call of ends)
@@ -98,7 +96,7 @@ function sharesOfCalls(series: PowerSeries, spans: readonly CallSpan[]): Sums[] 
       running = plus(running, onlyError(error_j * Math.abs(1 / active - 1 / after)));
     for (const call of begins) shares[call] = plus(onlyError(error_j / after), running, -1);
     active = after;
-    since = at;
+    since = now;
   }
   return shares;
 }

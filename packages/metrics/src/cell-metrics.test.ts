@@ -140,6 +140,26 @@ describe('what is missing is null, with the reason', () => {
     expect(metric(withChanges({ sittings: [below] }), 'net_energy_per_query_j').value).toBeCloseTo(-1, 9);
   });
 
+  test('energy that may be 0 by its bounds still has ratios, without an upper bound', () => {
+    const slow = seriesOf(every(0.1, 20), (s) => 30 * s, { update_period_ns: 10e9 });
+    const { energy_per_query_j: energy, ipj_per_j: ipj } = withChanges({
+      sittings: [{ ...sitting, series: [slow] }],
+    }).values;
+    expect(energy).toMatchObject({ value: expect.closeTo(60, 9), lo: 0 });
+    expect(ipj).toMatchObject({
+      value: expect.closeTo(0.75 / 60, 9),
+      lo: expect.closeTo(0.75 / energy.hi!, 9),
+      hi: null,
+    });
+  });
+
+  test('no energy at all leaves no ratio over it', () => {
+    const off = seriesOf(every(0.1, 20), () => 0);
+    const { power_w, ipj_per_j } = withChanges({ sittings: [{ ...sitting, series: [off] }] }).values;
+    expect(power_w.value).toBe(0);
+    expect(ipj_per_j).toMatchObject({ value: null, reason: 'no_energy' });
+  });
+
   test('accuracy 0 is a value, and so is the IPW that follows', () => {
     expect(metric(withChanges({ queries: wrong }), 'ipw_per_w')).toMatchObject({ value: 0, reason: null });
   });

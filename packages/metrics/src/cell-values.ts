@@ -62,18 +62,20 @@ interface Energy {
   readonly value: number;
   readonly lo: number;
   readonly hi: number;
-  /** Reason of a ratio over it when `lo` to `hi` holds 0. */
-  readonly unresolved: string;
+  /** Why a ratio over it means nothing; null when it does. */
+  readonly unresolved: 'no_energy' | 'net_not_resolved' | null;
 }
 
 /** Gross or net energy with its bounds, or the reason why there is none. */
 function energyOf(energy: CellEnergy, kind: 'gross' | 'net'): Energy | string {
-  const [value, lo, hi, reason, unresolved] =
+  const [value, lo, hi, reason] =
     kind === 'gross'
-      ? [energy.gross_j, energy.gross_lo_j, energy.gross_hi_j, energy.reason, 'energy_not_resolved']
-      : [energy.net_j, energy.net_lo_j, energy.net_hi_j, energy.net_reason, 'net_not_resolved'];
+      ? [energy.gross_j, energy.gross_lo_j, energy.gross_hi_j, energy.reason]
+      : [energy.net_j, energy.net_lo_j, energy.net_hi_j, energy.net_reason];
   if (value === null || lo === null || hi === null) return reason ?? 'no_power';
-  return { value, lo, hi, unresolved };
+  const gross = value === 0 ? 'no_energy' : null;
+  const net = energy.net_resolved ? null : 'net_not_resolved';
+  return { value, lo, hi, unresolved: kind === 'gross' ? gross : net };
 }
 
 /** Interval over repeats by Student's t; of gross figures, which can't be negative, cut at 0. Null for too few repeats. */
@@ -105,14 +107,15 @@ const joined = (...notes: readonly (string | null)[]): string | null =>
 function lackingFor(figure: EnergyFigure, energy: Energy, context: FigureContext): string | null {
   const lacking = figure.needs(context);
   if (lacking !== null) return lacking;
-  if (figure.over && energy.lo <= 0 && energy.hi >= 0) return energy.unresolved;
+  if (figure.over && energy.unresolved !== null) return energy.unresolved;
   return figure.of(energy.value, context) === null ? 'no_busy_time' : null;
 }
 
-/** A figure at both ends of the sensor's bounds. */
+/** A figure at both ends of the sensor's bounds. A ratio over energy that may be 0 has no upper bound. */
 function sensorInterval(figure: EnergyFigure, energy: Energy, context: FigureContext) {
-  const ends = [figure.of(energy.lo, context), figure.of(energy.hi, context)].filter((v) => v !== null);
-  return ends.length < 2 ? { lo: null, hi: null } : { lo: Math.min(...ends), hi: Math.max(...ends) };
+  const [atLo, atHi] = [figure.of(energy.lo, context), figure.of(energy.hi, context)];
+  if (atLo === null || atHi === null) return { lo: figure.over ? atHi : null, hi: null };
+  return { lo: Math.min(atLo, atHi), hi: Math.max(atLo, atHi) };
 }
 
 function energyValue(facts: CellFacts, name: FigureName, kind: 'gross' | 'net'): MetricValue {

@@ -1,4 +1,12 @@
-import { bookedAt, coveredLength, edgeError, powerNear, reaches, samplesUpTo } from './series-index.js';
+import {
+  type Booked,
+  bookedAt,
+  coveredLength,
+  edgeError,
+  powerNear,
+  reaches,
+  samplesIn,
+} from './series-index.js';
 import { idleSpans, totalLength } from './spans.js';
 import type { EnergyReading, PowerSeries, Window } from './types.js';
 
@@ -17,11 +25,7 @@ const unknown = (reason: Reason, coverage_ratio: number, samples: number): Energ
 });
 
 /** Energy booked over spans (J) in one column, edges interpolated. */
-export const bookedOver = (
-  series: PowerSeries,
-  column: 'booked_j' | 'lo_j' | 'hi_j',
-  spans: readonly Window[],
-) =>
+export const bookedOver = (series: PowerSeries, column: Booked, spans: readonly Window[]) =>
   spans.reduce(
     (sum, { start, end }) => sum + bookedAt(series, column, end) - bookedAt(series, column, start),
     0,
@@ -57,10 +61,7 @@ export function energyOverSpans(series: PowerSeries, spans: readonly Window[]): 
   const length_ns = totalLength(spans);
   if (first === undefined || last === undefined || length_ns <= 0) return unknown('empty_window', 0, 0);
   const hull = { start: first.start, end: last.end };
-  const samples = spans.reduce(
-    (sum, { start, end }) => sum + samplesUpTo(series, end - 1n) - samplesUpTo(series, start - 1n),
-    0,
-  );
+  const samples = spans.reduce((sum, span) => sum + samplesIn(series, span), 0);
   const coverage = spans.reduce((sum, span) => sum + coveredLength(series, span), 0) / length_ns;
   if (!reaches(series, hull)) return unknown('not_covered', coverage, samples);
   if (coverage < COVERAGE_BAR) return unknown('low_coverage', coverage, samples);

@@ -1,7 +1,9 @@
-import { type Instant, instant } from '@perwatt/core';
 import type { PowerSeries, Window } from './types.js';
 
 interface SeriesIndex {
+  /** Time of the first sample, ns; times below count from it, as numbers, exact up to 104 days. */
+  readonly origin_ns: bigint;
+  readonly times: Float64Array;
   /** Median time between readings, ns. */
   readonly interval_ns: number;
   /** Longest gap that energy is integrated over, ns. */
@@ -17,21 +19,21 @@ export function seriesIndex(series: PowerSeries): SeriesIndex {
   const known = indexes.get(series);
   if (known !== undefined) return known;
   const { at_ns, domain } = series;
-  const gaps = Float64Array.from({ length: Math.max(0, at_ns.length - 1) }, (_, i) =>
-    Number(timeAt(series, i + 1) - timeAt(series, i)),
-  );
+  const origin_ns = at_ns[0] ?? 0n;
+  const times = Float64Array.from(at_ns, (at) => Number(at - origin_ns));
+  const gaps = times.slice(1).map((time, i) => time - numberAt(times, i));
   const interval_ns = gaps.toSorted()[gaps.length >> 1] ?? 0;
   const max_gap_ns = Math.max(3 * interval_ns, 3 * domain.update_period_ns);
-  const covered_ns = new Float64Array(at_ns.length);
-  let covered = 0;
+  const covered_ns = new Float64Array(times.length);
   gaps.forEach((gap, i) => {
-    covered += gap <= max_gap_ns ? gap : 0;
-    covered_ns[i + 1] = covered;
+    covered_ns[i + 1] = numberAt(covered_ns, i) + (gap <= max_gap_ns ? gap : 0);
   });
-  const index = { interval_ns, max_gap_ns, covered_ns };
+  const index = { origin_ns, times, interval_ns, max_gap_ns, covered_ns };
   indexes.set(series, index);
   return index;
 }
+
+const numberAt = (values: Float64Array, index: number): number => values[index] ?? Number.NaN;
 
 /**
  * Shortest duration that a series can be asked for in one piece with a worst error of 1 % at its edges: 200 update
@@ -40,93 +42,101 @@ export function seriesIndex(series: PowerSeries): SeriesIndex {
 export const shortestMeasurable = (series: PowerSeries): number =>
   Math.max(200 * series.domain.update_period_ns, 2 * seriesIndex(series).interval_ns);
 
-export const timeAt = (series: PowerSeries, index: number): Instant => instant(series.at_ns[index] ?? 0n);
-const numberAt = (values: Float64Array, index: number): number => values[index] ?? Number.NaN;
+/** Time since the first sample, ns. */
+const since = ({ origin_ns }: SeriesIndex, at: bigint): number => Number(at - origin_ns);
 
-/** Number of samples at or before `at`. */
-export function samplesUpTo(series: PowerSeries, at: bigint): number {
+/** Number of times at or before `time`. */
+function countUpTo(times: Float64Array, time: number): number {
   let low = 0;
-  let high = series.at_ns.length;
+  let high = times.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (timeAt(series, middle) <= at) low = middle + 1;
+    if (numberAt(times, middle) <= time) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
+/** Number of samples in the window. */
+export function samplesIn(series: PowerSeries, { start, end }: Window): number {
+  const index = seriesIndex(series);
+  return countUpTo(index.times, since(index, end) - 1) - countUpTo(index.times, since(index, start) - 1);
+}
+
 /** Whether samples reach both edges of the window, or end within the longest gap of them. */
-export function reaches(series: PowerSeries, window: Window): boolean {
-  const last = series.at_ns.length - 1;
-  if (last < 1) return false;
-  const { max_gap_ns } = seriesIndex(series);
-  return (
-    Number(timeAt(series, 0) - window.start) <= max_gap_ns &&
-    Number(window.end - timeAt(series, last)) <= max_gap_ns
-  );
+export function reaches(series: PowerSeries, { start, end }: Window): boolean {
+  const index = seriesIndex(series);
+  const last = numberAt(index.times, index.times.length - 1);
+  if (index.times.length < 2) return false;
+  return since(index, start) >= -index.max_gap_ns && since(index, end) - last <= index.max_gap_ns;
 }
 
-/** Index of the sample that begins the interval around `at`, clamped to the first and last interval. */
-const intervalOf = (series: PowerSeries, at: bigint): number =>
-  Math.min(Math.max(samplesUpTo(series, at) - 1, 0), series.at_ns.length - 2);
+/** Index of the sample that begins the interval around `time`, clamped to the first and last interval. */
+const intervalOf = ({ times }: SeriesIndex, time: number): number =>
+  Math.min(Math.max(countUpTo(times, time) - 1, 0), times.length - 2);
 
-type Booked = 'booked_j' | 'lo_j' | 'hi_j';
+export type Booked = 'booked_j' | 'lo_j' | 'hi_j';
 
-/** Mean rate (J/ns) of a booked column from sample `from` to sample `to`; 0 where no time lies between. */
-function rate(series: PowerSeries, column: Booked, [from, to]: readonly [number, number]): number {
-  const span = Number(timeAt(series, to) - timeAt(series, from));
-  return span > 0 ? (numberAt(series[column], to) - numberAt(series[column], from)) / span : 0;
+/** Mean rate (J/ns) of a booked column from one sample to another; 0 where no time lies between. */
+function rate(values: Float64Array, { times }: SeriesIndex, [from, to]: readonly [number, number]): number {
+  const span = numberAt(times, to) - numberAt(times, from);
+  return span > 0 ? (numberAt(values, to) - numberAt(values, from)) / span : 0;
 }
 
-/** The first or last samples that lie at least one reading interval apart: the power held beyond the series' end. */
-function outermost(series: PowerSeries, at: bigint): readonly [number, number] {
-  const last = series.at_ns.length - 1;
-  const { interval_ns } = seriesIndex(series);
-  const reach = BigInt(Math.round(Math.max(interval_ns, series.domain.update_period_ns)));
-  if (at < timeAt(series, 0))
-    return [0, Math.min(Math.max(samplesUpTo(series, timeAt(series, 0) + reach), 1), last)];
-  return [Math.max(samplesUpTo(series, timeAt(series, last) - reach) - 1, 0), last];
+/** Time over which power is told: one update period of the sensor or one reading interval, ns. */
+const resolution = (series: PowerSeries, { interval_ns }: SeriesIndex): number =>
+  Math.max(interval_ns, series.domain.update_period_ns, 1);
+
+/** The first or the last samples that lie at least one resolution apart: their power is held beyond the series' end. */
+function outermost(index: SeriesIndex, reach: number, end: 'first' | 'last'): readonly [number, number] {
+  const { times } = index;
+  const last = times.length - 1;
+  if (end === 'first') return [0, Math.min(countUpTo(times, reach), last)];
+  return [Math.max(countUpTo(times, numberAt(times, last) - reach) - 1, 0), last];
 }
 
-/** Booked energy (J) at any time: linear between samples; beyond the ends the nearest power is held. */
-export function bookedAt(series: PowerSeries, column: Booked, at: bigint): number {
-  const last = series.at_ns.length - 1;
+/** Booked energy (J) at a time since the first sample: linear between samples; beyond the ends the nearest power is held. */
+function valueAt(series: PowerSeries, index: SeriesIndex, [column, time]: readonly [Booked, number]): number {
   const values = series[column];
-  if (at < timeAt(series, 0)) {
-    return numberAt(values, 0) - rate(series, column, outermost(series, at)) * Number(timeAt(series, 0) - at);
+  const last = index.times.length - 1;
+  const end = numberAt(index.times, last);
+  if (time < 0 || time > end) {
+    const side = time < 0 ? 'first' : 'last';
+    const beyond = time < 0 ? time : time - end;
+    const power = rate(values, index, outermost(index, resolution(series, index), side));
+    return numberAt(values, time < 0 ? 0 : last) + power * beyond;
   }
-  if (at > timeAt(series, last)) {
-    return (
-      numberAt(values, last) + rate(series, column, outermost(series, at)) * Number(at - timeAt(series, last))
-    );
-  }
-  const i = intervalOf(series, at);
-  return numberAt(values, i) + rate(series, column, [i, i + 1]) * Number(at - timeAt(series, i));
+  const i = intervalOf(index, time);
+  return numberAt(values, i) + rate(values, index, [i, i + 1]) * (time - numberAt(index.times, i));
+}
+
+/** Booked energy (J) at any time, edges interpolated. */
+export function bookedAt(series: PowerSeries, column: Booked, at: bigint): number {
+  const index = seriesIndex(series);
+  return valueAt(series, index, [column, since(index, at)]);
 }
 
 /** Highest power (J/ns) near `at`: over one update period or reading interval on either side. */
 export function powerNear(series: PowerSeries, at: bigint): number {
-  const reach = BigInt(
-    Math.ceil(Math.max(seriesIndex(series).interval_ns, series.domain.update_period_ns, 1)),
-  );
-  const here = bookedAt(series, 'booked_j', at);
-  const before = (here - bookedAt(series, 'booked_j', at - reach)) / Number(reach);
-  const after = (bookedAt(series, 'booked_j', at + reach) - here) / Number(reach);
-  return Math.max(before, after, 0);
+  const index = seriesIndex(series);
+  const reach = resolution(series, index);
+  const time = since(index, at);
+  const value = (moment: number) => valueAt(series, index, ['booked_j', moment]);
+  const here = value(time);
+  return Math.max((here - value(time - reach)) / reach, (value(time + reach) - here) / reach, 0);
 }
 
-/** Error of linear interpolation at `at` when power steps between the intervals before and after, J. */
-function interpolationError(series: PowerSeries, at: bigint): number {
-  const last = series.at_ns.length - 1;
-  const i = intervalOf(series, at);
-  const [start, end] = [timeAt(series, i), timeAt(series, i + 1)];
-  if (at <= start || at >= end) return 0;
-  const rates = [Math.max(i - 1, 0), i, Math.min(i + 1, last - 1)].map((k) =>
-    rate(series, 'booked_j', [k, k + 1]),
+/** Error of linear interpolation when power steps between the intervals before and after, J. */
+function interpolationError(series: PowerSeries, index: SeriesIndex, time: number): number {
+  const { times } = index;
+  const i = intervalOf(index, time);
+  const [start, end] = [numberAt(times, i), numberAt(times, i + 1)];
+  if (time <= start || time >= end) return 0;
+  const rates = [Math.max(i - 1, 0), i, Math.min(i + 1, times.length - 2)].map((k) =>
+    rate(series.booked_j, index, [k, k + 1]),
   );
-  const span = Number(end - start);
-  const share = Number(at - start) / span;
-  return share * (1 - share) * span * (Math.max(...rates) - Math.min(...rates));
+  const share = (time - start) / (end - start);
+  return share * (1 - share) * (end - start) * (Math.max(...rates) - Math.min(...rates));
 }
 
 /**
@@ -135,26 +145,28 @@ function interpolationError(series: PowerSeries, at: bigint): number {
  */
 export function edgeError(series: PowerSeries, at: bigint): number {
   const { domain } = series;
-  const last = series.at_ns.length - 1;
-  const beyond = Math.max(Number(timeAt(series, 0) - at), Number(at - timeAt(series, last)), 0);
+  const index = seriesIndex(series);
+  const time = since(index, at);
+  const beyond = Math.max(-time, time - numberAt(index.times, index.times.length - 1), 0);
   const quantum = domain.kind === 'counter' ? (domain.quantum ?? 0) : 0;
-  return (
-    powerNear(series, at) * (domain.update_period_ns + beyond) + interpolationError(series, at) + quantum
-  );
+  const held = powerNear(series, at) * (domain.update_period_ns + beyond);
+  return held + interpolationError(series, index, time) + quantum;
 }
 
-function coveredUpTo(series: PowerSeries, at: bigint): number {
-  const { covered_ns, max_gap_ns } = seriesIndex(series);
-  const last = series.at_ns.length - 1;
-  if (at <= timeAt(series, 0)) return Math.max(Number(at - timeAt(series, 0)), -max_gap_ns);
-  if (at >= timeAt(series, last)) {
-    return numberAt(covered_ns, last) + Math.min(Number(at - timeAt(series, last)), max_gap_ns);
-  }
-  const i = intervalOf(series, at);
-  const gap = Number(timeAt(series, i + 1) - timeAt(series, i));
-  return numberAt(covered_ns, i) + (gap <= max_gap_ns ? Number(at - timeAt(series, i)) : 0);
+function coveredUpTo(index: SeriesIndex, time: number): number {
+  const { times, covered_ns, max_gap_ns } = index;
+  const last = times.length - 1;
+  const end = numberAt(times, last);
+  if (time <= 0) return Math.max(time, -max_gap_ns);
+  if (time >= end) return numberAt(covered_ns, last) + Math.min(time - end, max_gap_ns);
+  const i = intervalOf(index, time);
+  const gap = numberAt(times, i + 1) - numberAt(times, i);
+  return numberAt(covered_ns, i) + (gap <= max_gap_ns ? time - numberAt(times, i) : 0);
 }
 
 /** Time of the window that lies between samples close enough together, edges taken as samples; ns. */
-export const coveredLength = (series: PowerSeries, { start, end }: Window): number =>
-  series.at_ns.length < 2 ? 0 : coveredUpTo(series, end) - coveredUpTo(series, start);
+export function coveredLength(series: PowerSeries, { start, end }: Window): number {
+  const index = seriesIndex(series);
+  if (index.times.length < 2) return 0;
+  return coveredUpTo(index, since(index, end)) - coveredUpTo(index, since(index, start));
+}
