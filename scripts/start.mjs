@@ -42,9 +42,9 @@ try {
   await stage('build', () => build({ native }));
   const { default: lock } = await import('../packages/clients/models/models.lock.json', {
     with: { type: 'json' },
-  }).catch(() => ({ default: { models: {} } }));
+  }).catch(() => ({ default: { files: {} } }));
   const text = readFileSync(join(root, matrix), 'utf8');
-  const wanted = Object.keys(lock.models).filter((id) => text.includes(id));
+  const wanted = Object.keys(lock.files).filter((id) => text.includes(id));
   if (wanted.length > 0) await stage('fetch models', () => fetchModels(wanted));
   const out = value('--out') ?? 'runs';
   await stage('run the matrix', async () => {

@@ -1,25 +1,28 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { RunFolder } from '@perwatt/records';
-import { buildResults, resultsJson, resultsTable, writeReport } from '@perwatt/reports';
+import {
+  buildResults,
+  type RunResults,
+  readPlotlySource,
+  resultsJson,
+  resultsTable,
+  writeReport,
+} from '@perwatt/reports';
 import type { Io } from './io.js';
 
-/** Writes the report of a run into `folder`, by default the run's own `report/`. */
-export async function makeReport(run: RunFolder, folder = join(run.path, 'report')) {
-  const results = await buildResults(run);
-  return writeReport(results, folder, { plotlySource: readFileSync(plotlyFile(), 'utf8') });
+export interface MadeReport {
+  readonly results: RunResults;
+  readonly html: string;
 }
 
-const plotlyFile = () =>
-  createRequire(createRequire(import.meta.url).resolve('@perwatt/reports')).resolve('plotly.js-dist-min');
+/** Writes the report of a run into `folder`, by default the run's own `report/`. */
+export async function makeReport(run: RunFolder, folder = join(run.path, 'report')): Promise<MadeReport> {
+  const results = await buildResults(run);
+  const { html } = await writeReport(results, folder, { plotlySource: await readPlotlySource() });
+  return { results, html };
+}
 
 /** The result table on standard output, or the same as JSON. */
-export async function printResults(
-  run: RunFolder,
-  io: Io,
-  { json }: { readonly json: boolean },
-): Promise<void> {
-  const results = await buildResults(run);
+export function printResults(results: RunResults, io: Io, { json }: { readonly json: boolean }): void {
   io.print(json ? resultsJson(results) : resultsTable(results, io.columns ?? 120));
 }

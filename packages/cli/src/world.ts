@@ -1,5 +1,14 @@
 import { availableParallelism, hostname } from 'node:os';
-import { embeddedClient, openAiClient, probeEngine, probeModels, resolveModel } from '@perwatt/clients';
+import {
+  embeddedClient,
+  listModels,
+  type ModelWeights,
+  openAiClient,
+  probeEngine,
+  probeModels,
+  pullModel,
+  resolveModel,
+} from '@perwatt/clients';
 import {
   type EndpointEntry,
   type ModelEntry,
@@ -30,7 +39,7 @@ export const sysRoot = (io: Io): string => io.env['PERWATT_SYSFS_ROOT'] ?? '/';
 /** The real world of a run, from the leaves. */
 export const makeDeps =
   (io: Io, version: string): MakeDeps =>
-  ({ base, power }) => {
+  ({ base, power, fetch }) => {
     const root = sysRoot(io);
     return {
       version,
@@ -48,7 +57,7 @@ export const makeDeps =
       grader: graderById,
       strategy: strategyById,
       prepareModel: (entry, endpoint) =>
-        endpoint === null ? embedded(entry, io) : served(entry, endpoint, io),
+        endpoint === null ? embedded(entry, { io, fetch }) : served(entry, endpoint, io),
     };
   };
 
@@ -64,8 +73,16 @@ function sources(root: string, names: readonly string[] | undefined, io: Io): re
   }
 }
 
-async function embedded(entry: ModelEntry, io: Io): Promise<PreparedModel> {
-  const weights = await resolveModel(entry.path ?? entry.id, { env: io.env, signal: io.signal });
+interface Finding {
+  readonly io: Io;
+  /** Whether weights that are not here may be fetched. */
+  readonly fetch: boolean;
+}
+
+async function embedded(entry: ModelEntry, { io, fetch }: Finding): Promise<PreparedModel> {
+  const pinned = fetch || entry.path !== undefined ? null : pinOf(entry, io);
+  if (pinned !== null) return pinned;
+  const weights = await weightsOf(entry, io);
   return {
     sha256: weights.sha256,
     request_model: entry.model ?? entry.id,
@@ -82,6 +99,29 @@ async function embedded(entry: ModelEntry, io: Io): Promise<PreparedModel> {
         clock,
       }),
   };
+}
+
+/** The model as the lock file knows it, for a plan that nothing is run of; null when it has no pin. */
+function pinOf(entry: ModelEntry, io: Io): PreparedModel | null {
+  const model = listModels({ env: io.env }).find(({ id }) => id === entry.id);
+  if (model === undefined || model.sha256 === null || model.bytes === null) return null;
+  const client = () => {
+    throw new PerwattError('MODEL_UNAVAILABLE', `model ${entry.id} was only planned with`);
+  };
+  const { sha256, bytes: weight_bytes } = model;
+  return { sha256, request_model: entry.model ?? entry.id, weight_bytes, client };
+}
+
+/** A file of its own, or the catalogue's weights, fetched when they are not here yet. */
+function weightsOf(entry: ModelEntry, io: Io): Promise<ModelWeights> {
+  const world = { env: io.env, signal: io.signal };
+  if (entry.path !== undefined) return resolveModel(entry.path, world);
+  let told = false;
+  const onProgress = ({ step, subject }: { readonly step: string; readonly subject: string }) => {
+    if (step === 'download' && !told) io.printError(`fetching ${entry.id}: ${subject}`);
+    told ||= step === 'download';
+  };
+  return pullModel(entry.id, { ...world, onProgress });
 }
 
 async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promise<PreparedModel> {

@@ -31,7 +31,7 @@ export type ColumnType =
   | 'uint64'
   | 'int64'
   | 'float64'
-  | 'list_uint32';
+  | 'list_float64';
 
 interface ValueOf {
   name: string;
@@ -43,7 +43,7 @@ interface ValueOf {
   uint64: bigint;
   int64: bigint;
   float64: number;
-  list_uint32: readonly number[];
+  list_float64: readonly number[];
 }
 
 export interface Column<T extends ColumnType = ColumnType, N extends boolean = boolean> {
@@ -158,7 +158,7 @@ export const calls = {
   bytes_in: req('uint64', '', 'Bytes of the response body.'),
   bytes_out: req('uint64', '', 'Bytes of the request body.'),
   conn_reused: opt('bool', '', 'Whether the connection had served before.'),
-  icl_ns: opt('list_uint32', 'ns', 'Gaps between successive non-empty events.'),
+  icl_ns: opt('list_float64', 'ns', 'Gaps between successive non-empty events.'),
 } as const;
 
 /** Texts of a cell: prompts and completions of its calls, and one `answer` row that completes each query. */
@@ -211,7 +211,7 @@ const arrowTypes: Readonly<Record<Exclude<ColumnType, 'name'>, () => DataType>> 
   uint64: () => new Uint64(),
   int64: () => new Int64(),
   float64: () => new Float64(),
-  list_uint32: () => new List(new Field('item', new Uint32(), false)),
+  list_float64: () => new List(new Field('item', new Float64(), false)),
 };
 
 /**

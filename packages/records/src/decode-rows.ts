@@ -36,9 +36,9 @@ function valueReader({ type }: Column, data: Data): CellReader {
       return textReader(data);
     case 'bool':
       return (i) => ((data.values[i >> 3] >> (i & 7)) & 1) === 1;
-    case 'list_uint32': {
+    case 'list_float64': {
       const { valueOffsets, children } = data;
-      const values: Uint32Array = children[0]?.values ?? new Uint32Array();
+      const values: Float64Array = children[0]?.values ?? new Float64Array();
       return (i) => Array.from(values.subarray(valueOffsets[i], valueOffsets[i + 1]));
     }
     default:

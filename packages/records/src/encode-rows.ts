@@ -4,7 +4,7 @@ import {
   type Data,
   type DataType,
   type Dictionary,
-  type Float64,
+  Float64,
   type Int,
   type List,
   makeData,
@@ -12,7 +12,6 @@ import {
   type Schema,
   Struct,
   type Uint16,
-  Uint32,
   type Utf8,
 } from 'apache-arrow';
 import { NameDictionary, utf8Parts } from './name-dictionary.js';
@@ -82,7 +81,7 @@ function encodeColumn({ type }: Column, values: readonly unknown[], target: Targ
       });
     case 'bool':
       return makeData({ type: target.type as Bool, ...shape, data: bits(values) });
-    case 'list_uint32':
+    case 'list_float64':
       return listData(values as readonly (readonly number[] | null)[], target, shape);
     case 'int64':
     case 'uint64':
@@ -121,10 +120,10 @@ function listData(lists: readonly (readonly number[] | null)[], { type }: Target
   for (let i = 0; i < lists.length; i++) {
     valueOffsets[i + 1] = (valueOffsets[i] ?? 0) + (lists[i]?.length ?? 0);
   }
-  const data = new Uint32Array(valueOffsets[lists.length] ?? 0);
+  const data = new Float64Array(valueOffsets[lists.length] ?? 0);
   for (let i = 0; i < lists.length; i++) data.set(lists[i] ?? [], valueOffsets[i]);
-  const child = makeData({ type: new Uint32(), length: data.length, nullCount: 0, data });
-  return makeData({ type: type as List<Uint32>, ...shape, valueOffsets, child });
+  const child = makeData({ type: new Float64(), length: data.length, nullCount: 0, data });
+  return makeData({ type: type as List<Float64>, ...shape, valueOffsets, child });
 }
 
 function bigints(type: 'int64' | 'uint64', values: readonly unknown[]): BigInt64Array | BigUint64Array {

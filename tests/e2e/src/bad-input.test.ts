@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { openRun } from '@perwatt/records';
-import { writeGgufFixture } from '@perwatt/test-kit';
+import { ggufFixture } from '@perwatt/test-kit';
 import { expect, onTestFinished, test } from 'vitest';
 import { folderWith, onlyRun, runCli } from './cli.js';
 
@@ -14,7 +14,7 @@ const sums = '  dataset: [{ id: sums, kind: arithmetic, level: 1, limit: 4, max_
 /** Runs a matrix in a folder of its own and expects one error, and that nothing was written. */
 async function refused(files: Readonly<Record<string, string>>) {
   const folder = folderWith(files);
-  writeGgufFixture(join(folder, 'tiny.gguf'));
+  writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
   const result = await runCli(['run', 'm.yaml', '--out', 'runs'], { cwd: folder });
   expect(result.code).toBe(1);
   expect(result.stderr.match(/^error\[/gm)).toHaveLength(1);
@@ -83,7 +83,7 @@ const oneCell = { 'm.yaml': matrix(`${tiny}\n${sums}`) };
 
 test('a run folder from a newer version', async () => {
   const folder = folderWith(oneCell);
-  writeGgufFixture(join(folder, 'tiny.gguf'));
+  writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
   const done = await runCli(['run', 'm.yaml', '--out', 'runs', '--quiet', '--no-report'], { cwd: folder });
   expect(done.code).toBe(0);
   const run = onlyRun(join(folder, 'runs'));
@@ -109,7 +109,7 @@ test('a full disk ends the run with one error; what was measured stays and a res
       `${tiny}\n  dataset: [{ id: sums, kind: arithmetic, level: 1, limit: 400, max_tokens: 60 }]`,
     ),
   });
-  writeGgufFixture(join(folder, 'tiny.gguf'));
+  writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
   const small = join(folder, 'small');
   mkdirSync(small);
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', small]);
@@ -143,7 +143,7 @@ test('wrong usage exits with 2 and says how it is used', async () => {
 
 test('a dry run prints the cells and an estimate, and writes nothing', async () => {
   const folder = folderWith(oneCell);
-  writeGgufFixture(join(folder, 'tiny.gguf'));
+  writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
   const text = await runCli(['run', 'm.yaml', '--dry-run'], { cwd: folder });
   expect(text).toMatchObject({ code: 0 });
   expect(text.stdout).toMatch(/1 cells, 4 queries, ≤ 4 calls, about/);
@@ -154,7 +154,7 @@ test('a dry run prints the cells and an estimate, and writes nothing', async () 
 
 test('a resume with a changed matrix names what changed', async () => {
   const folder = folderWith(oneCell);
-  writeGgufFixture(join(folder, 'tiny.gguf'));
+  writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
   await runCli(['run', 'm.yaml', '--out', 'runs', '--quiet', '--no-report'], { cwd: folder });
   writeFileSync(join(folder, 'm.yaml'), oneCell['m.yaml'].replace('limit: 4', 'limit: 5'));
   const { code, stderr } = await runCli(['run', 'm.yaml', '--resume', onlyRun(join(folder, 'runs'))], {

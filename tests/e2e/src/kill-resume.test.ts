@@ -2,14 +2,14 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRng } from '@perwatt/core';
 import { openRun, readSegment } from '@perwatt/records';
-import { writeGgufFixture } from '@perwatt/test-kit';
+import { ggufFixture } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
 import { onlyRun, runCli, startCli, temporaryFolder } from './cli.js';
 
 const KILLS = 5;
 
 function matrixIn(folder: string): string {
-  writeGgufFixture(join(folder, 'tiny.gguf'));
+  writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
   const file = join(folder, 'matrix.yaml');
   writeFileSync(
     file,

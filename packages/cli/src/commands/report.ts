@@ -14,7 +14,7 @@ export const reportCommand = (io: Io): Command =>
     .addHelpText('after', '\nExample:\n  perwatt report runs/20261129-101500Z-quickstart --out /tmp/report')
     .action(async (path: string, flags: { readonly out?: string; readonly json?: boolean }) => {
       const run = openRun(resolve(io.cwd, path));
-      const files = await makeReport(run, flags.out === undefined ? undefined : resolve(io.cwd, flags.out));
-      await printResults(run, io, { json: flags.json === true });
-      if (!flags.json) io.print(`report: ${files.html}`);
+      const report = await makeReport(run, flags.out === undefined ? undefined : resolve(io.cwd, flags.out));
+      printResults(report.results, io, { json: flags.json === true });
+      if (!flags.json) io.print(`report: ${report.html}`);
     });

@@ -14,13 +14,21 @@ import {
   type WattsNow,
 } from '@perwatt/harness';
 import { openRun, type RunFolder } from '@perwatt/records';
+import { buildResults } from '@perwatt/reports';
 import { Command } from 'commander';
 import type { Io } from '../io.js';
 import { makeReport, printResults } from '../make-report.js';
 import { cellLine, type Display, type PowerNow, pointText, spanText, startDisplay } from '../run-display.js';
 
-/** What a run is made of; built from the leaves by `world.ts`. `base` resolves relative paths of the matrix. */
-export type MakeDeps = (options: { readonly base: string; readonly power: boolean }) => HarnessDeps;
+/**
+ * What a run is made of; built from the leaves by `world.ts`. `base` resolves relative paths of the matrix; without
+ * `fetch` weights that are not here are known by their pins alone.
+ */
+export type MakeDeps = (options: {
+  readonly base: string;
+  readonly power: boolean;
+  readonly fetch: boolean;
+}) => HarnessDeps;
 
 interface RunFlags {
   readonly out: string;
@@ -63,15 +71,10 @@ export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
       if (flags.resume !== undefined) return resume(file, flags, { io, makeDeps });
       if (file === undefined) throw new PerwattError('USAGE', 'no matrix file was given');
       const matrix = readMatrix(file, flags, io);
-      const deps = makeDeps({ base: io.cwd, power: flags.power !== 'none' });
+      const deps = makeDeps({ base: io.cwd, power: flags.power !== 'none', fetch: flags.dryRun !== true });
       const plan = await planMatrix(matrix, deps, parseFilter(flags.filter));
       if (flags.dryRun) return printPlan(plan, flags, io);
-      await finish(
-        flags,
-        io,
-        (hooks) => runPlan(plan, deps, { root: resolve(io.cwd, flags.out), ...hooks }),
-        deps,
-      );
+      await finish(flags, io, (hooks) => runPlan(plan, deps, { root: resolve(io.cwd, flags.out), ...hooks }));
     });
 
 const collect = (value: string, before: readonly string[]) => [...before, value];
@@ -139,7 +142,7 @@ async function resume(
   if (flags.filter.length > 0) throw new PerwattError('USAGE', '--filter cannot be combined with --resume');
   const run = openRun(resolve(io.cwd, flags.resume ?? ''));
   const matrix = file === undefined ? null : readMatrix(file, flags, io);
-  const deps = makeDeps({ base: io.cwd, power: flags.power !== 'none' });
+  const deps = makeDeps({ base: io.cwd, power: flags.power !== 'none', fetch: true });
   const root = join(run.path, '..');
   await finish(flags, io, (hooks) => resumeRun(run, matrix, { deps, options: { root, ...hooks } }));
 }
@@ -176,9 +179,9 @@ async function finish(
 }
 
 async function conclude({ run, status, results }: RunOutcome, flags: RunFlags, io: Io): Promise<void> {
-  const files = flags.report ? await makeReport(run) : null;
-  await printResults(run, io, { json: flags.json === true });
-  if (files !== null && !flags.json) io.print(`report: ${files.html}`);
+  const report = flags.report ? await makeReport(run) : null;
+  printResults(report?.results ?? (await buildResults(run)), io, { json: flags.json === true });
+  if (report !== null && !flags.json) io.print(`report: ${report.html}`);
   for (const failure of failures(run)) io.printError(failure);
   if (status === 'interrupted') {
     io.printError(`interrupted; go on with: perwatt run --resume ${run.path}`);
