@@ -18,11 +18,12 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const made = new Map<string, RunResults>();
+let folders = 0;
 const resultsOf = (options: Omit<SyntheticOptions, 'root'> = {}): RunResults => {
   const key = JSON.stringify(options);
+  folders += 1;
   const results =
-    made.get(key) ??
-    buildResults(syntheticRun({ root: join(root, String(made.size)), items: 6, ...options }));
+    made.get(key) ?? buildResults(syntheticRun({ root: join(root, String(folders)), items: 6, ...options }));
   made.set(key, results);
   return results;
 };

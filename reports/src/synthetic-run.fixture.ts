@@ -1,5 +1,4 @@
-import { createRng, type Domain, MatrixFile, SCHEMA_VERSION, sampleEvents, seedFrom } from '@perwatt/core';
-import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
+import { createRng, type Domain, SCHEMA_VERSION, sampleEvents, seedFrom } from '@perwatt/core';
 import {
   type Baseline,
   type CellFile,
@@ -10,28 +9,10 @@ import {
   type RunManifest,
   SegmentWriter,
 } from '@perwatt/records';
+import { BOOT, hex, manifestOf, ns, type SyntheticOptions, text } from './synthetic-manifest.fixture.js';
 import { callRows, queryRow, type SyntheticQuery, textRows } from './synthetic-rows.fixture.js';
 
-export interface SyntheticOptions {
-  readonly root: string;
-  readonly models?: readonly string[];
-  readonly strategies?: readonly string[];
-  readonly items?: number;
-  readonly repeats?: number;
-  /** `none` records no power at all. */
-  readonly power?: 'counter' | 'estimated' | 'none';
-  readonly protocol?: 'quick' | 'standard';
-  /** A text that stands in a host's name, a prompt, a completion and a reason. */
-  readonly text?: string;
-  /** Share of queries that fail in the last cell. */
-  readonly failing?: number;
-}
-
-const BOOT = '3f6f2c1e-0000-4000-8000-000000000000';
-const ZERO_S = 5_000;
-const ns = (seconds: number): bigint => BigInt(Math.round((ZERO_S + seconds) * 1e9));
-const text = (seconds: number): string => String(ns(seconds));
-const hex = (digit: string): string => digit.repeat(64);
+export type { SyntheticOptions };
 
 const rapl: Domain = {
   id: 'rapl:0:package-0',
@@ -282,48 +263,6 @@ function emptyCell(world: World, point: CellPoint, position: number): CellFile {
     sittings: [],
     ledgers: [],
     segments: [],
-  };
-}
-
-function manifestOf(options: Required<SyntheticOptions>): RunManifest {
-  const { models, strategies, protocol } = options;
-  return {
-    schema_version: SCHEMA_VERSION,
-    metric_spec_version: METRIC_SPEC_VERSION,
-    run_id: 'quickstart-20261129-120000',
-    perwatt_version: '0.1.0',
-    status: 'done',
-    matrix: {
-      ...MatrixFile.parse({
-        name: 'quickstart',
-        protocol,
-        axes: { model: ['x'], dataset: ['arithmetic', 'choice'] },
-      }),
-      axes: {
-        ...MatrixFile.parse({ name: 'quickstart', axes: { model: ['x'], dataset: ['arithmetic', 'choice'] } })
-          .axes,
-        model: models.map((id) => ({ id })),
-        strategy: strategies.map((id) => ({ id })),
-      },
-    },
-    matrix_sha256: hex('d'),
-    order: [],
-    host: {
-      hostname: `bench-1${options.text}`,
-      os: 'Linux',
-      arch: 'x64',
-      kernel: '6.1.0',
-      cpu: 'Example CPU 3000 @ 2.4 GHz',
-      cores: 2,
-      threads: 2,
-      memory_bytes: 8 * 2 ** 30,
-      virtual_machine: 'kvm',
-      governor: null,
-      node: '20.19.0',
-    },
-    clocks: [{ boot_id: BOOT, at_ns: text(0), wall_time: '2026-11-29T12:00:00.000Z' }],
-    left_out: [{ what: 'model smollm2-360m', reason: `no location could be reached ${options.text}` }],
-    power: [],
   };
 }
 
