@@ -10,13 +10,13 @@ export function collect(
   const items: Item[] = [];
   const places = new Map<string, string>();
   for (const row of rows) {
-    if (items.length === limit) break;
     const item = itemOf(row, items.length);
     checkId(item.id, row.place);
     const earlier = places.get(item.id);
     if (earlier !== undefined) throw rowError(row.place, `id "${item.id}" is already that of ${earlier}`);
     places.set(item.id, row.place);
     items.push(item);
+    if (items.length === limit) break;
   }
   return items;
 }
