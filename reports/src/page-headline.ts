@@ -100,7 +100,7 @@ export function headline(results: RunResults): Html {
   ];
   return html`<header>
 <h1>${name}: intelligence per watt</h1>
-<p class="soft">${parts.join(' × ')} on ${host.cpu} (${host.hostname}), ${startedText(results)}, protocol ${protocol}. Run <code>${run_id}</code>${status === 'done' ? '' : `, ${status}`}.</p>
+<p class="soft">${parts.join(' × ')} on ${host.cpu ?? 'an unnamed processor'} (${host.hostname}), ${startedText(results)}, protocol ${protocol}. Run <code>${run_id}</code>${status === 'done' ? '' : `, ${status}`}.</p>
 ${estimated ? html`<p class="note"><strong>Energy on this page is estimated</strong> from processor load, not measured by a sensor. Every value made of it is marked ~.</p>` : html``}
 </header>
 <div class="cards">${queriesCard(results)}${bests.map((card) => bestCard(results, card))}${energyCard(results)}</div>`;

@@ -92,7 +92,10 @@ function facts(results: RunResults): Html {
   const { host, clocks } = results;
   const entries: [string, string][] = [
     ['Host', `${host.hostname}, ${host.os}, kernel ${host.kernel}`],
-    ['Processor', `${host.cpu}, ${host.cores} cores, governor ${orUnknown(host.governor)}`],
+    [
+      'Processor',
+      `${orUnknown(host.cpu)}, ${host.arch}, ${orUnknown(host.cores)} cores, ${host.threads} threads, governor ${orUnknown(host.governor)}`,
+    ],
     ['Memory', `${formatNumber(host.memory_bytes / 2 ** 30)} GiB`],
     ['Virtual machine', host.virtual_machine ?? 'no, or not known'],
     [
