@@ -50,6 +50,17 @@ const program = new Command('perwatt')
   .version(version)
   .option('--verbose', 'add the causes of an error')
   .configureHelp({ showGlobalOptions: true })
+  .addHelpText(
+    'after',
+    `
+Examples:
+  perwatt doctor                          what can be measured here, and what would enable the rest
+  perwatt run examples/quickstart.yaml    two small models, two data sets, two strategies
+  perwatt run --resume runs/<id>          go on after Ctrl-C or a crash
+  perwatt report runs/<id>                write the report again
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
+  )
   .exitOverride()
   .addCommand(runCommand(io, makeDeps(io, version)))
   .addCommand(reportCommand(io))
