@@ -11,7 +11,7 @@ export interface GgufFixtureOptions {
 export const ggufShape = {
   context_tokens: 512,
   hidden: 64,
-  layers: 4,
+  layers: 3,
   feed_forward: 160,
   heads: 4,
   kv_heads: 2,
@@ -25,6 +25,8 @@ const CHAT_TEMPLATE =
 const ALIGNMENT = 32;
 const TYPE_F32 = 0;
 const TYPE_Q8_0 = 8;
+/** `<unk>`, `<s>`, `</s>` and the bytes. */
+const SILENT_TOKENS = 3 + 256;
 
 /**
  * A weight file in GGUF version 3 that llama.cpp loads: random weights, so its text means nothing, but it is always the same
@@ -86,16 +88,19 @@ function tensorList(): Tensor[] {
     matrix('token_embd.weight', hidden, vocabulary, 0.5),
     ...Array.from({ length: layers }, (_, layer) => block(layer)).flat(),
     norm('output_norm.weight'),
+    matrix('output.weight', hidden, vocabulary, 0.3),
   ];
 }
 
 /** Norms are ones; matrices are normal numbers in blocks of 32: a half-precision scale and 32 bytes. */
-function tensorData({ dims, type, deviation }: Tensor, rng: () => number): Buffer {
+function tensorData({ name, dims, type, deviation }: Tensor, rng: () => number): Buffer {
   const count = dims.reduce((product, dim) => product * dim, 1);
   if (type === TYPE_F32) return Buffer.from(new Float32Array(count).fill(1).buffer);
   const data = Buffer.alloc((count / 32) * 34);
   const values = new Float64Array(32);
-  for (let at = 0; at < data.length; at += 34) {
+  // Rows of zeros: end tokens and bytes are never the most likely, so that answers are words and run to their limit.
+  const silent = name === 'output.weight' ? (ggufShape.hidden / 32) * 34 * SILENT_TOKENS : 0;
+  for (let at = silent; at < data.length; at += 34) {
     for (let i = 0; i < 32; i += 1) values[i] = deviation * normal(rng);
     const scale = Math.max(...values.map(Math.abs)) / 127;
     data.writeUInt16LE(half(scale), at);

@@ -105,22 +105,13 @@ async function each(ids: readonly string[], io: Io, { world, json, act, among }:
     onProgress: progress.show,
     ...world,
   };
-  const meant =
-    ids.length > 0
-      ? ids
-      : listModels(whole)
-          .filter(among)
-          .map(({ id }) => id);
+  const meant = ids.length > 0 ? ids : idsOf(listModels(whole).filter(among));
   if (meant.length === 0) io.printError('no weights are here yet; `perwatt models pull` gets them');
   for (const id of meant) {
     try {
       const weights = await act(id, whole);
       progress.clear();
-      if (json) io.print(JSON.stringify({ model: id, ...weights }));
-      else
-        io.print(
-          `${id}  sha256 ${weights.sha256}  ${megabytes(weights.bytes)}  ${weights.path}  (${weights.found})`,
-        );
+      io.print(json ? JSON.stringify({ model: id, ...weights }) : lineOf(id, weights));
     } catch (error) {
       progress.clear();
       if (io.signal.aborted) return stopped(id, io);
@@ -130,6 +121,11 @@ async function each(ids: readonly string[], io: Io, { world, json, act, among }:
     }
   }
 }
+
+const idsOf = (models: readonly ListedModel[]): string[] => models.map(({ id }) => id);
+
+const lineOf = (id: string, { sha256, bytes, path, found }: ModelWeights): string =>
+  `${id}  sha256 ${sha256}  ${megabytes(bytes)}  ${path}  (${found})`;
 
 function stopped(id: string, io: Io): void {
   io.printError(`stopped; ${id} is not complete, and pulling it again goes on from here`);

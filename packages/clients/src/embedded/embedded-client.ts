@@ -6,9 +6,10 @@ import {
   type Clock,
   type EndpointFacts,
   messageOf,
+  PerwattError,
 } from '@perwatt/core';
 import { type EmbeddedFailure, embeddedRecord } from './embedded-record.js';
-import { type EngineProcess, startEngine } from './engine-process.js';
+import { type EngineProcess, type StartingEngine, startEngine } from './engine-process.js';
 import type { EngineAnswer } from './protocol.js';
 
 export interface EmbeddedClientOptions {
@@ -52,14 +53,15 @@ const closedFailure: EmbeddedFailure = {
 export function embeddedClient(options: EmbeddedClientOptions): Client {
   const { clock } = options;
   const inFlight = new Set<(failure: EmbeddedFailure) => void>();
-  let engine: Promise<EngineProcess> | null = null;
+  let engine: StartingEngine | null = null;
   let closed = false;
 
   const running = async (): Promise<EngineProcess> => {
     const current = engine;
     if (current !== null && (await isGone(current)) && engine === current) engine = null;
+    if (closed) throw new PerwattError('ENGINE_FAILED', closedFailure.message);
     engine ??= startEngine(engineOptions(options), clock);
-    return engine;
+    return engine.ready;
   };
 
   return {
@@ -80,16 +82,14 @@ export function embeddedClient(options: EmbeddedClientOptions): Client {
           seen: null,
           end_ns: clock.now(),
         });
-      if (callOptions.signal?.aborted === true) return fail(aborted);
-      if (closed) return fail(closedFailure);
-      const unsupported = unsupportedIn(request);
-      if (unsupported !== null)
-        return fail({ status: 'protocol_error', kind: 'unsupported', message: unsupported });
+      const refused = refusalOf(request, callOptions, closed);
+      if (refused !== null) return fail(refused);
       let process: EngineProcess;
       try {
         process = await running();
       } catch (error) {
-        return fail({ status: 'connect_error', kind: 'engine_failed', message: messageOf(error) });
+        const failed = { status: 'connect_error', kind: 'engine_failed', message: messageOf(error) } as const;
+        return fail(closed ? closedFailure : failed);
       }
       if (closed) return fail(closedFailure);
       return callEngine(process, request, { dispatch_ns, clock, inFlight, callOptions });
@@ -97,16 +97,16 @@ export function embeddedClient(options: EmbeddedClientOptions): Client {
     async close() {
       closed = true;
       for (const cancel of inFlight) cancel(closedFailure);
-      const process = await engine?.catch(() => null);
+      const ending = engine?.kill();
       engine = null;
-      await process?.kill();
+      await ending;
     },
   };
 }
 
-const isGone = (engine: Promise<EngineProcess>): Promise<boolean> =>
-  engine.then(
-    ({ gone }) => gone !== null,
+const isGone = ({ ready }: StartingEngine): Promise<boolean> =>
+  ready.then(
+    (engine) => engine.gone() !== null,
     () => true,
   );
 
@@ -132,6 +132,14 @@ const factsOf = (options: EmbeddedClientOptions, { facts, pid }: EngineProcess):
   threads: facts.threads,
   pids: [pid],
 });
+
+/** Why a call isn't begun at all, or null. */
+function refusalOf(request: ClientRequest, { signal }: CallOptions, closed: boolean): EmbeddedFailure | null {
+  if (signal?.aborted === true) return aborted;
+  if (closed) return closedFailure;
+  const message = unsupportedIn(request);
+  return message === null ? null : { status: 'protocol_error', kind: 'unsupported', message };
+}
 
 /** What of a request the engine has no way to honour, or null. */
 function unsupportedIn({ input }: ClientRequest): string | null {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type CallInput, type Clock, PerwattError, type Sampling } from '@perwatt/core';
+import { ggufProblem } from '../weights/gguf-header.js';
 import type { EngineAnswer, EngineFacts, EngineOptions, FromEngine, ToEngine } from './protocol.js';
 
 /** Built file of the engine's process; found alike from the sources and from the built client. */
@@ -23,10 +24,8 @@ export interface EngineProcess {
   /** What to add to the engine's stamps to have them on the run's clock, ns; 0 where both are one clock. */
   readonly offset_ns: bigint;
   /** Why the process is gone, or null while it lives. */
-  readonly gone: string | null;
+  gone(): string | null;
   call(input: CallInput, sampling: Sampling, onDelta?: (text: string) => void): EngineCall;
-  /** Ends the process and waits until it is gone. */
-  kill(): Promise<void>;
 }
 
 interface Pending {
@@ -34,12 +33,23 @@ interface Pending {
   readonly resolve: (ended: EngineAnswer | { readonly gone: string }) => void;
 }
 
+/** A process on its way to a loaded model. */
+export interface StartingEngine {
+  /** Rejects with `ENGINE_MISSING` where the engine's library isn't installed, `ENGINE_FAILED` where the model doesn't load. */
+  readonly ready: Promise<EngineProcess>;
+  /** Ends the process, loaded or not, and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
 /**
- * Starts the process and loads the model. Throws `ENGINE_MISSING` where the engine's library isn't installed,
- * `ENGINE_FAILED` with the engine's words where it doesn't load, `BUILD_MISSING` where the built file is not there.
+ * Starts the process and has it load the model. Throws `BUILD_MISSING` where the built file is not there and `ENGINE_FAILED` for
+ * what is no weight file.
  */
-export async function startEngine(options: EngineOptions, clock: Clock): Promise<EngineProcess> {
+export function startEngine(options: EngineOptions, clock: Clock): StartingEngine {
   if (!existsSync(childPath)) throw new PerwattError('BUILD_MISSING', `${childPath} is not there`);
+  const problem = ggufProblem(options.modelPath);
+  if (problem !== null)
+    throw new PerwattError('ENGINE_FAILED', `the engine does not load ${options.modelPath}: ${problem}`);
   const child = fork(childPath, [], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -47,20 +57,19 @@ export async function startEngine(options: EngineOptions, clock: Clock): Promise
   });
   const pending = new Map<number, Pending>();
   const line = openLine(child, pending);
-  try {
-    const facts = await loadModel(line, options);
-    const offset_ns = await clockOffset(line, clock);
-    return {
-      ...engineOf(child, line, pending),
-      facts,
-      offset_ns,
-      get gone() {
-        return line.gone();
-      },
-    };
-  } catch (error) {
-    await end(child, line);
-    throw error;
+  const kill = () => end(child, line);
+  return { ready: becomeReady(), kill };
+
+  async function becomeReady(): Promise<EngineProcess> {
+    try {
+      const facts = await loadModel(line, options);
+      const offset_ns = await clockOffset(line, clock);
+      const calling = callsOf(line, pending);
+      return { pid: child.pid ?? 0, facts, offset_ns, gone: line.gone, call: calling };
+    } catch (error) {
+      await kill();
+      throw error;
+    }
   }
 }
 
@@ -137,24 +146,20 @@ async function clockOffset(line: Line, clock: Clock): Promise<bigint> {
   return before + (after - before) / 2n - reply.at_ns;
 }
 
-function engineOf(child: ChildProcess, line: Line, pending: Map<number, Pending>) {
+function callsOf(line: Line, pending: Map<number, Pending>): EngineProcess['call'] {
   let calls = 0;
-  return {
-    pid: child.pid ?? 0,
-    call(input: CallInput, sampling: Sampling, onDelta?: (text: string) => void): EngineCall {
-      const id = calls;
-      calls += 1;
-      const gone = line.gone();
-      const ended =
-        gone === null
-          ? new Promise<EngineAnswer | { readonly gone: string }>((resolve) => {
-              pending.set(id, { onDelta, resolve });
-            })
-          : Promise.resolve({ gone });
-      line.send({ kind: 'call', id, input, sampling, deltas: onDelta !== undefined });
-      return { ended, cancel: () => line.send({ kind: 'cancel', id }) };
-    },
-    kill: () => end(child, line),
+  return (input, sampling, onDelta) => {
+    const id = calls;
+    calls += 1;
+    const gone = line.gone();
+    const ended =
+      gone === null
+        ? new Promise<EngineAnswer | { readonly gone: string }>((resolve) => {
+            pending.set(id, { onDelta, resolve });
+          })
+        : Promise.resolve({ gone });
+    line.send({ kind: 'call', id, input, sampling, deltas: onDelta !== undefined });
+    return { ended, cancel: () => line.send({ kind: 'cancel', id }) };
   };
 }
 

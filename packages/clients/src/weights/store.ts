@@ -1,10 +1,11 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { didYouMean, messageOf, PerwattError } from '@perwatt/core';
 import { cacheFolder } from './cache-folder.js';
 import { type CatalogueModel, type Lock, type Pin, readCatalogue, type WeightLocation } from './catalogue.js';
 import { sha256File } from './digest.js';
+import { ggufProblem } from './gguf-header.js';
 import { downloadFromHub, hubCached } from './hub.js';
 import { mergedLock, pinModel } from './lock.js';
 import { claimPartial, releasePartial, temporaryPath } from './partial-file.js';
@@ -109,7 +110,11 @@ async function fileAt(given: string, world: WeightsWorld): Promise<ModelWeights>
   const path = resolve(world.cwd ?? '', given);
   const size = statSync(path, { throwIfNoEntry: false });
   if (size?.isFile() !== true) throw new PerwattError('FILE_UNREADABLE', `there is no weight file ${path}`);
-  checkMagic(path);
+  const problem = ggufProblem(path);
+  if (problem !== null)
+    throw new PerwattError('INPUT_INVALID', `${path} is not a weight file: ${problem}`, {
+      hint: 'Give a weight file in the GGUF format, as llama.cpp reads it.',
+    });
   const sha256 = await digest(path, basename(path), { world, total: size.size });
   const known = Object.entries(mergedLock(world).files).find(([, pin]) => pin.sha256 === sha256);
   const model = catalogueOf(world).find(({ id }) => id === known?.[0]);
@@ -121,20 +126,6 @@ async function fileAt(given: string, world: WeightsWorld): Promise<ModelWeights>
     quantisation: model?.quantisation ?? null,
     found: 'path',
   };
-}
-
-function checkMagic(path: string): void {
-  const magic = Buffer.alloc(4);
-  const file = openSync(path, 'r');
-  try {
-    readSync(file, magic, 0, 4, 0);
-  } finally {
-    closeSync(file);
-  }
-  if (magic.toString('latin1') !== 'GGUF')
-    throw new PerwattError('INPUT_INVALID', `${path} is no GGUF file`, {
-      hint: 'Give a weight file in the GGUF format, as llama.cpp reads it.',
-    });
 }
 
 interface Local {
