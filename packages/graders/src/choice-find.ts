@@ -150,8 +150,15 @@ function lineCandidates(text: string, options: Options, rule: 'choice.line' | 'c
   const line = last ? lastLine(text) : firstLine(text);
   if (line === null) return [];
   const neighbour = last ? lastLine(text.slice(0, line[0])) : offset(firstLine(text.slice(line[1])), line[1]);
-  const listed = neighbour !== null && labelLine(text, neighbour, options, rule).length > 0;
+  const listed = neighbour !== null && isListed(text, neighbour, options);
   return listed ? [] : labelLine(text, line, options, rule);
+}
+
+/** Whether a line begins with a label and a mark, as each line of a list of options does. */
+function isListed(text: string, [start, end]: Range, { labels }: Options): boolean {
+  const line = text.slice(start, Math.min(end, start + 200));
+  const label = readLabel(line, 0, labels);
+  return label !== null && /^[*_`"')\]}$]{0,6}(?:$|[).:,\]])/.test(line.slice(label.end));
 }
 
 const offset = (range: Range | null, by: number): Range | null =>

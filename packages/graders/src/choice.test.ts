@@ -98,6 +98,7 @@ describe('choice', () => {
     ['A fine',                         'A', 'choice.text', 'an article is part of a text'],
     ['C. Paris, France\n\nIt is big.', 'C', 'choice.lead', 'a first line with its text'],
     ['C major\n\nIt is big.',          'B', 'choice.lead', 'a first line that is an option’s text'],
+    ['A. a fine\nB. C minor',          'A', null,          'the first line of a list, its second line misquoted'],
   ])('with option texts, %j for gold %s goes by %s: %s', (answer, gold, rule) => {
     expect(choice.grade({ prediction: answer, gold, options })).toMatchObject({
       rule,
