@@ -55,7 +55,7 @@ test('a row of a data set without its field, with file and line', async () => {
     ),
     'rows.jsonl': '{"q":"1+1?","a":"2"}\n{"q":"2+2?"}\n',
   });
-  expect(stderr).toMatch(/error\[DATASET_ROW_INVALID\]: .*rows\.jsonl:2/);
+  expect(stderr).toMatch(/error\[DATASET_ROW_INVALID\]: .*rows\.jsonl line 2/);
   expect(stderr).toContain('"a"');
 });
 
@@ -106,7 +106,7 @@ test('a full disk ends the run with one error; what was measured stays and a res
 }) => {
   const folder = folderWith({
     'm.yaml': matrix(
-      `${tiny}\n  dataset: [{ id: sums, kind: arithmetic, level: 1, limit: 400, max_tokens: 60 }]`,
+      `${tiny}\n  dataset: [{ id: sums, kind: arithmetic, level: 3, limit: 400, max_tokens: 60 }]`,
     ),
   });
   writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
