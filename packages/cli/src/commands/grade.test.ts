@@ -58,7 +58,7 @@ describe('perwatt grade --json', () => {
   });
 
   // biome-ignore format: a table is read in columns
-  test.each([
+  test.each<readonly [fields: object, grade: object, why: string]>([
     [{ finishReason: 'length' },                { verdict: 'truncated', salvaged: '29' }, 'the finish reason in camel case'],
     [{ finish_reason: 'content_filter' },       { verdict: 'refused' },                   'the finish reason as servers name it'],
     [{ policy: { percent: 'strict' } },         { verdict: 'correct' },                   'a policy that changes nothing here'],
