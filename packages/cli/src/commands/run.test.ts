@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { PerwattError } from '@perwatt/core';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Io } from '../io.js';
+import { parseFilter, readMatrix, runCommand } from './run.js';
+
+function ioIn(cwd: string): Io & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    lines,
+    print: (line) => lines.push(line),
+    printError: (line) => lines.push(line),
+    draw: () => {},
+    stdin: new PassThrough(),
+    env: {},
+    cwd,
+    columns: null,
+    wallTime: () => new Date(0),
+    signal: new AbortController().signal,
+    setExitCode: () => {},
+  };
+}
+
+function folderWith(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'perwatt-cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'm.yaml'), text);
+  return folder;
+}
+
+test('values of one axis are alternatives, axes are combined', () => {
+  expect(parseFilter(['model=a', 'load=c4', 'model=b=c'])).toEqual({ model: ['a', 'b=c'], load: ['c4'] });
+  expect(parseFilter([])).toEqual({});
+});
+
+test.each(['colour=red', 'model', '=a'])('--filter %s is wrong usage and names the axes', (text) => {
+  expect(() => parseFilter([text])).toThrowError(
+    expect.objectContaining({ code: 'USAGE', message: expect.stringContaining('model, accelerator') }),
+  );
+});
+
+test('paths of a matrix are taken from its folder, and --power names its sources', () => {
+  const folder = folderWith(
+    'name: t\naxes:\n  model: [{ id: m, path: w.gguf }, other]\n  dataset: [{ id: d, kind: csv, path: sub/d.csv }, sums]\n',
+  );
+  const matrix = readMatrix('m.yaml', { power: 'a,b' }, ioIn(folder));
+  expect(matrix.axes.model[0]).toEqual({ id: 'm', path: join(folder, 'w.gguf') });
+  expect(matrix.axes.dataset[0]).toMatchObject({ path: join(folder, 'sub/d.csv') });
+  expect(matrix.axes.dataset[1]).toEqual({ id: 'sums' });
+  expect(matrix.power).toEqual({ sources: ['a', 'b'] });
+  expect(readMatrix('m.yaml', { power: 'none' }, ioIn(folder)).power).toBeUndefined();
+});
+
+test('a matrix file that is not there is one clear error', () => {
+  expect(() => readMatrix('none.yaml', {}, ioIn(tmpdir()))).toThrowError(
+    expect.objectContaining({ code: 'FILE_UNREADABLE', message: 'matrix file none.yaml does not exist' }),
+  );
+});
+
+test('the schema is printed as JSON Schema, without a matrix', async () => {
+  const io = ioIn(tmpdir());
+  const deps = () => {
+    throw new PerwattError('USAGE', 'nothing is run');
+  };
+  await runCommand(io, deps).parseAsync(['--schema'], { from: 'user' });
+  const schema = JSON.parse(io.lines.join('\n'));
+  expect(schema).toMatchObject({ type: 'object', additionalProperties: false, required: ['name', 'axes'] });
+  expect(Object.keys(schema.properties.axes.properties)).toEqual([
+    'model',
+    'accelerator',
+    'dataset',
+    'strategy',
+    'load',
+  ]);
+});
