@@ -98,26 +98,17 @@ interface EachOptions {
 /** Does the same for each model. One that fails doesn't keep the others from their turn; it sets the exit code. */
 async function each(ids: readonly string[], io: Io, { world, json, act, among }: EachOptions): Promise<void> {
   const progress = createProgress(io);
-  const whole: WeightsWorld = {
-    env: io.env,
-    cwd: io.cwd,
-    signal: io.signal,
-    onProgress: progress.show,
-    ...world,
-  };
+  const onProgress = progress.show;
+  const whole: WeightsWorld = { env: io.env, cwd: io.cwd, signal: io.signal, onProgress, ...world };
   const meant = ids.length > 0 ? ids : idsOf(listModels(whole).filter(among));
   if (meant.length === 0) io.printError('no weights are here yet; `perwatt models pull` gets them');
   for (const id of meant) {
     try {
-      const weights = await act(id, whole);
-      progress.clear();
+      const weights = await act(id, whole).finally(progress.clear);
       io.print(json ? JSON.stringify({ model: id, ...weights }) : lineOf(id, weights));
     } catch (error) {
-      progress.clear();
       if (io.signal.aborted) return stopped(id, io);
-      if (!(error instanceof PerwattError) || meant.length === 1) throw error;
-      if (json) io.print(JSON.stringify({ model: id, error: { code: error.code, message: error.message } }));
-      failed(error, io);
+      failed(id, error, { io, json, alone: meant.length === 1 });
     }
   }
 }
@@ -132,7 +123,17 @@ function stopped(id: string, io: Io): void {
   io.setExitCode(130);
 }
 
-function failed({ code, message, hint }: PerwattError, io: Io): void {
+interface Failing {
+  readonly io: Io;
+  readonly json: boolean;
+  /** The only model asked for: its error ends the command. */
+  readonly alone: boolean;
+}
+
+function failed(id: string, error: unknown, { io, json, alone }: Failing): void {
+  if (alone || !(error instanceof PerwattError)) throw error;
+  const { code, message, hint } = error;
+  if (json) io.print(JSON.stringify({ model: id, error: { code, message } }));
   io.printError(`error[${code}]: ${message}`);
   io.printError(`hint: ${hint}`);
   io.setExitCode(1);

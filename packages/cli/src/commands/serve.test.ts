@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { type Clock, instant } from '@perwatt/core';
+import { ggufFixture } from '@perwatt/test-kit';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Io } from '../io.js';
+import { serveCommand } from './serve.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'perwatt-serve-'));
+beforeAll(() => writeFileSync(join(folder, 'fixture.gguf'), ggufFixture()));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const clock: Clock = { now: () => instant(process.hrtime.bigint()) };
+
+function start(args: readonly string[], env: Record<string, string> = {}) {
+  const out: string[] = [];
+  const stopping = new AbortController();
+  const io: Io = {
+    print: (line) => void out.push(line),
+    printError: () => {},
+    draw: () => {},
+    stdin: Readable.from([]),
+    env,
+    cwd: folder,
+    columns: null,
+    wallTime: () => new Date(0),
+    signal: stopping.signal,
+    setExitCode: () => {},
+  };
+  const command = serveCommand(io, clock)
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  const done = command.parseAsync(['--model', './fixture.gguf', '--port', '0', '--threads', '1', ...args], {
+    from: 'user',
+  });
+  return { out, stop: () => stopping.abort(), done };
+}
+
+test('serves a file until it is stopped, then ends engine and server', async () => {
+  const { out, stop, done } = start(['--json']);
+  await vi.waitFor(() => expect(out).toHaveLength(1), { timeout: 30_000 });
+  const { url, facts } = JSON.parse(out[0] ?? '');
+  expect(facts).toMatchObject({
+    model: 'fixture',
+    threads: 1,
+    model_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  const response = await fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'fixture', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 3 }),
+  });
+  expect((await response.json()).usage.completion_tokens).toBe(3);
+  stop();
+  await done;
+  await expect(fetch(url)).rejects.toThrow();
+  expect(() => process.kill(facts.pids[0], 0)).toThrow('ESRCH');
+});
+
+test('prints the address for people, under the name that was given', async () => {
+  const { out, stop, done } = start(['--name', 'mine']);
+  await vi.waitFor(() => expect(out).toHaveLength(1), { timeout: 30_000 });
+  expect(out[0]).toMatch(/^serving mine at http:\/\/127\.0\.0\.1:\d+\/v1 with llama\.cpp .*Ctrl-C ends it$/);
+  stop();
+  await done;
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  [['--model', 'no-such-model'],      'MODEL_UNKNOWN',              'an unknown model'],
+  [['--model', './nothing.gguf'],     'FILE_UNREADABLE',            'a file that is not there'],
+  [['--api-key-env', 'NO_SUCH_KEY'],  'INPUT_INVALID',              'a key that is not set'],
+  [['--port', '70000'],               'commander.invalidArgument',  'a port that is none'],
+])('%j fails with %s: %s', async (args, code) => {
+  await expect(start(args).done).rejects.toMatchObject({ code });
+});
