@@ -204,11 +204,11 @@ describe('failures', () => {
   });
 
   // biome-ignore format: a table is read in columns
-  test.each([
+  test.each<[string | null, RegExp, string]>([
     ['GGUF but not really', /it is GGUF of version \d+/, 'a damaged version'],
     ['<html>not found',     /it is no GGUF file/,        'another kind of file'],
     [null,                  /it cannot be read: ENOENT/, 'no file'],
-  ])('a file of %j is refused with %s: %s', async (content, said) => {
+  ])('a file of %j is refused with %s: %s', async (content, said, _) => {
     const path = join(folder, 'refused.gguf');
     rmSync(path, { force: true });
     if (content !== null) writeFileSync(path, content);

@@ -253,7 +253,7 @@ describe('failure', () => {
     const offline = {
       ...here,
       env: { ...here.env, HF_HUB_OFFLINE: '1' },
-      fetch: (async (url) => void asked.push(url)) as unknown as typeof fetch,
+      fetch: (async (url: unknown) => void asked.push(url)) as unknown as typeof fetch,
     };
     expect(await pullModel('tiny', offline)).toMatchObject({ found: 'wheel' });
     expect(asked).toEqual([]);

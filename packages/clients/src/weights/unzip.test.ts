@@ -13,7 +13,7 @@ const data = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * i) % 251
 test.each([
   [8, 'packed'],
   [0, 'stored'],
-] as const)('a member by method %i is appended to a file: %s', async (method) => {
+] as const)('a member by method %i is appended to a file: %s', async (method, _) => {
   const [zip, out] = [at(`${method}.zip`), at(`${method}.out`)];
   writeZip(zip, { 'a/first.txt': Buffer.from('first'), 'a/data.bin': data, empty: Buffer.alloc(0) }, method);
   writeFileSync(out, 'before');
