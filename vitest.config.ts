@@ -11,6 +11,7 @@ export default defineConfig({
       '{packages,tests}/*/src/**/*.test.ts',
       '{harness,datasets,native-power,reports}/src/**/*.test.ts',
     ],
+    setupFiles: ['./vitest.setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

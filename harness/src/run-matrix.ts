@@ -96,9 +96,12 @@ function inOrder(plan: Plan, run: RunFolder): Plan {
     const cell = plan.cells.find((c) => c.id === id);
     if (cell !== undefined) return { ...cell, position };
     const point = Object.values(run.readCell(id).point).join(' × ');
+    const missing = plan.left_out.map(({ reason }) => reason).join('; ');
     throw new PerwattError(
-      'MATRIX_CHANGED',
-      `cell ${id} (${point}) of run ${run.manifest.run_id} can't be made again: its model, data set, strategy or their versions changed`,
+      missing === '' ? 'MATRIX_CHANGED' : 'MODEL_UNAVAILABLE',
+      `cell ${id} (${point}) of run ${run.manifest.run_id} can't be made again: ${
+        missing || 'its model, data set, strategy or their versions changed'
+      }`,
     );
   });
   return { ...plan, cells };
