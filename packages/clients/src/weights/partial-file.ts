@@ -6,6 +6,9 @@ import { basename, dirname, join } from 'node:path';
 /** A partial file that nobody has written to for this long belongs to nobody, ms. */
 const ORPHANED_MS = 120_000;
 
+/** A file or folder in the making that is this old was left by a process that was killed, ms. */
+const ABANDONED_MS = 3_600_000;
+
 const unique = (path: string, kind: string): string => `${path}.${kind}-${randomBytes(4).toString('hex')}`;
 
 /**
@@ -48,6 +51,20 @@ const modified = async (path: string, otherwise: number): Promise<number> =>
 export async function temporaryPath(path: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   return unique(path, 'new');
+}
+
+/** Removes what killed processes left in the making inside a folder. */
+export async function sweepAbandoned(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const probe = unique(join(folder, 'now'), 'new');
+  await writeFile(probe, '');
+  const now = await modified(probe, 0);
+  await rm(probe);
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (/\.new-[0-9a-f]{8}$/.test(name) && now - (await modified(path, now)) > ABANDONED_MS)
+      await rm(path, { recursive: true, force: true });
+  }
 }
 
 /** Writes a file whole or not at all. */

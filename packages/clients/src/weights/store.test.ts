@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -150,6 +151,18 @@ describe('wheels', () => {
     expect(aside).toMatch(/\.whl\.bad-[0-9a-f]{8}$/);
     expect(existsSync(aside)).toBe(true);
     expect(existsSync(inCache(here))).toBe(false);
+  });
+
+  test('what a killed pull left long ago is removed, and what is being made now is not', async () => {
+    const here = world();
+    const old = join(here.cache, 'wheels/x-1.new-00000001');
+    const fresh = join(here.cache, 'models/tiny/tiny.gguf.new-00000002');
+    mkdirSync(old, { recursive: true });
+    mkdirSync(dirname(fresh), { recursive: true });
+    writeFileSync(fresh, 'x');
+    utimesSync(old, 1, 1);
+    await pullModel('tiny', here);
+    expect([existsSync(old), existsSync(fresh)]).toEqual([false, true]);
   });
 
   test('two pulls at once both end with the right file', async () => {

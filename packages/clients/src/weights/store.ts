@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { didYouMean, messageOf, PerwattError } from '@perwatt/core';
 import { cacheFolder } from './cache-folder.js';
 import { type CatalogueModel, type Lock, type Pin, readCatalogue, type WeightLocation } from './catalogue.js';
@@ -8,7 +8,7 @@ import { sha256File } from './digest.js';
 import { ggufProblem } from './gguf-header.js';
 import { downloadFromHub, hubCached } from './hub.js';
 import { mergedLock, pinModel } from './lock.js';
-import { claimPartial, releasePartial, temporaryPath } from './partial-file.js';
+import { claimPartial, releasePartial, sweepAbandoned, temporaryPath } from './partial-file.js';
 import type { WeightsProgress, WeightsWorld } from './weights-world.js';
 import { assembleFromWheels, dropWheels } from './wheel.js';
 
@@ -115,7 +115,7 @@ async function fileAt(given: string, world: WeightsWorld): Promise<ModelWeights>
     throw new PerwattError('INPUT_INVALID', `${path} is not a weight file: ${problem}`, {
       hint: 'Give a weight file in the GGUF format, as llama.cpp reads it.',
     });
-  const sha256 = await digest(path, basename(path), { world, total: size.size });
+  const sha256 = await digest(path, basename(path), { world, file: basename(path) });
   const known = Object.entries(mergedLock(world).files).find(([, pin]) => pin.sha256 === sha256);
   const model = catalogueOf(world).find(({ id }) => id === known?.[0]);
   return {
@@ -143,7 +143,7 @@ async function findLocal(model: CatalogueModel, world: WeightsWorld): Promise<Lo
   for (const location of model.locations) {
     if (location.kind !== 'hub' || pin === undefined) continue;
     for (const copy of hubCached(location, world)) {
-      const sha256 = await digest(copy, model.id, { world, total: statSync(copy).size });
+      const sha256 = await digest(copy, model.id, { world, file: model.file });
       if (sha256 === pin.sha256)
         return { weights: weightsOf(model, copy, { sha256, found: 'hub-cache' }), tried: [] };
       tried.push(`hub cache: ${copy} has sha256 ${sha256}`);
@@ -173,6 +173,8 @@ async function fetchModel(
     }
     return accept(mine, model, { lock, world, found: 'hub' });
   }
+  await sweepAbandoned(dirname(path));
+  await sweepAbandoned(join(cacheFolder(world), 'wheels'));
   const mine = await temporaryPath(path);
   try {
     const total_bytes = lock.files[model.id]?.bytes ?? null;
@@ -221,7 +223,7 @@ interface Check {
 /** The file with its sha256; a wrong one is renamed to `<name>.bad-<sha8>` and thrown. */
 async function checked(path: string, model: CatalogueModel, check: Check): Promise<ModelWeights> {
   const { pin, world, found, name = path } = check;
-  const sha256 = await digest(path, model.id, { world, total: statSync(path).size });
+  const sha256 = await digest(path, model.id, { world, file: model.file });
   if (pin === undefined || sha256 === pin.sha256) return weightsOf(model, path, { sha256, found });
   const aside = `${name}.bad-${sha256.slice(0, 8)}`;
   await rename(path, aside);
@@ -243,16 +245,19 @@ const weightsOf = (
   ...rest,
 });
 
-const digest = (
-  path: string,
-  model: string,
-  { world, total }: { readonly world: WeightsWorld; readonly total: number },
-): Promise<string> =>
-  sha256File(path, {
+interface Digest {
+  readonly world: WeightsWorld;
+  readonly file: string;
+}
+
+const digest = (path: string, model: string, { world, file }: Digest): Promise<string> => {
+  const total_bytes = statSync(path).size;
+  return sha256File(path, {
     signal: world.signal,
     onBytes: (done_bytes) =>
-      world.onProgress?.({ model, step: 'verify', subject: basename(path), done_bytes, total_bytes: total }),
+      world.onProgress?.({ model, step: 'verify', subject: file, done_bytes, total_bytes }),
   });
+};
 
 const describe = (location: WeightLocation): string =>
   location.kind === 'hub'
