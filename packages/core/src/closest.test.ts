@@ -4,7 +4,7 @@ import { closest, didYouMean } from './closest.js';
 const known = ['numeric', 'choice', 'exact'];
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[name: string, nearest: string | null, why: string]>([
   ['numeric',  'numeric', 'a known name is its own nearest'],
   ['Numerci',  'numeric', 'two letters swapped, and case'],
   ['exat',     'exact',   'a letter missing'],

@@ -20,7 +20,13 @@ export async function run() {
   const threads = Math.max(1, availableParallelism() - 1);
   const { path, name, cleanUp } = await weights();
   const clock = { now: () => process.hrtime.bigint() };
-  const client = embeddedClient({ modelPath: path, model: name, threads, contextTokens: CONTEXT_TOKENS, clock });
+  const client = embeddedClient({
+    modelPath: path,
+    model: name,
+    threads,
+    contextTokens: CONTEXT_TOKENS,
+    clock,
+  });
   const bare = await bareEngine(path, threads);
   const jitter = createJitter();
   try {
@@ -31,7 +37,8 @@ export async function run() {
     for (let i = 0; i < PAIRS; i += 1) {
       const ours = () => jitter.during(() => embeddedRate(client, name));
       // The order alternates, so that drift of the machine falls on both alike.
-      const pair = i % 2 === 0 ? [await ours(), await bare.rate()] : [await bare.rate(), await ours()].reverse();
+      const pair =
+        i % 2 === 0 ? [await ours(), await bare.rate()] : [await bare.rate(), await ours()].reverse();
       pairs.push({ embedded: pair[0], bare: pair[1], ratio: pair[0] / pair[1] });
     }
     const { median, low, high } = bootstrapMedian(pairs.map(({ ratio }) => ratio));
@@ -59,7 +66,9 @@ async function weights() {
     const found = await resolveModel(MODEL, { env: process.env });
     return { path: found.path, name: MODEL, cleanUp: () => {} };
   } catch (error) {
-    console.log(`real weights are not here (${error.message}); the random fixture stands in, whose tokens are far cheaper`);
+    console.log(
+      `real weights are not here (${error.message}); the random fixture stands in, whose tokens are far cheaper`,
+    );
     const folder = mkdtempSync(join(tmpdir(), 'perwatt-bench-'));
     const path = join(folder, 'fixture.gguf');
     writeFileSync(path, ggufFixture());
@@ -75,7 +84,9 @@ async function embeddedRate(client, model) {
     sampling: { temperature: 0, top_p: 1, max_tokens: TOKENS },
   });
   if (record.status !== 'ok' || record.n_tokens !== TOKENS)
-    throw new Error(`the call ended as ${record.status} after ${record.n_tokens} tokens: ${record.error_message ?? record.finish_reason}`);
+    throw new Error(
+      `the call ended as ${record.status} after ${record.n_tokens} tokens: ${record.error_message ?? record.finish_reason}`,
+    );
   const { first_event_ns, last_content_ns } = record.stamps;
   return (TOKENS - 1) / (Number(last_content_ns - first_event_ns) / 1e9);
 }
@@ -126,7 +137,8 @@ function createJitter() {
   };
 }
 
-const at = (sorted, share) => (sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN).toFixed(2);
+const at = (sorted, share) =>
+  (sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN).toFixed(2);
 
 const medianOf = (values) => {
   const sorted = values.toSorted((a, b) => a - b);
