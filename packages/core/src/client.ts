@@ -1,4 +1,4 @@
-import type { CallInput, Sampling } from './strategy.js';
+import type { CallInput, Sampling } from './call-input.js';
 import type { Instant } from './units.js';
 
 export const callStatuses = [

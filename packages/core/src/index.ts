@@ -1,3 +1,4 @@
+export type { CallInput, Message, Sampling, ToolSpec } from './call-input.js';
 export {
   type CallOptions,
   type CallRecord,
@@ -54,19 +55,15 @@ export {
 export { createRng, seedFrom } from './rng.js';
 export type {
   Answers,
-  CallInput,
   CallRequest,
   CallResult,
   Candidate,
-  Message,
   Needs,
   Outcome,
   Rng,
   Role,
-  Sampling,
   Strategy,
   StrategyContext,
-  ToolSpec,
 } from './strategy.js';
 export {
   arrowSchema,

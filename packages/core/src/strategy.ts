@@ -1,3 +1,4 @@
+import type { CallInput, Sampling } from './call-input.js';
 import type { ToolCall, Usage } from './client.js';
 import type { Item } from './grading.js';
 import type { Instant } from './units.js';
@@ -16,32 +17,6 @@ export type Role =
   | 'worker'
   | 'proposer'
   | 'judge';
-
-export interface Message {
-  readonly role: 'system' | 'user' | 'assistant' | 'tool';
-  readonly content: string;
-}
-
-export interface ToolSpec {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly parameters: Readonly<Record<string, unknown>>;
-}
-
-export interface Sampling {
-  /** 0 is greedy decoding. */
-  readonly temperature: number;
-  /** Nucleus share, 0…1; 1 keeps every token. */
-  readonly top_p: number;
-  readonly max_tokens: number;
-  readonly seed?: number;
-  readonly stop?: readonly string[];
-}
-
-export type CallInput =
-  | { readonly kind: 'chat'; readonly messages: readonly Message[]; readonly tools?: readonly ToolSpec[] }
-  | { readonly kind: 'completion'; readonly prompt: string };
 
 /** One request to a client, not yet sent. */
 export interface CallRequest {

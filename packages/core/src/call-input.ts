@@ -1,0 +1,31 @@
+/** One turn of a chat. */
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: string;
+}
+
+/** A tool that the model may ask for. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** How the next token is chosen, and when to stop. */
+export interface Sampling {
+  /** 0 is greedy decoding. */
+  readonly temperature: number;
+  /** Nucleus share, 0…1; 1 keeps every token. */
+  readonly top_p: number;
+  /** Most output tokens. */
+  readonly max_tokens: number;
+  readonly seed?: number;
+  /** Texts that end the answer; they are no part of it. */
+  readonly stop?: readonly string[];
+}
+
+/** What a model is asked: a chat for its template, or bare text to go on from. */
+export type CallInput =
+  | { readonly kind: 'chat'; readonly messages: readonly Message[]; readonly tools?: readonly ToolSpec[] }
+  | { readonly kind: 'completion'; readonly prompt: string };
