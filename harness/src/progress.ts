@@ -22,7 +22,7 @@ export interface ProgressSnapshot {
   readonly phase: string;
   readonly cell_queries_done: number;
   readonly cell_queries: number;
-  /** Output tokens per second over the last seconds; null before the first call ended. */
+  /** Output tokens per second over the last seconds; null before the first call ended and outside measured windows. */
   readonly tokens_per_s: number | null;
   readonly eta_s: number | null;
   readonly results: readonly CellResult[];
@@ -90,8 +90,8 @@ export function createProgress(cells: readonly Cell[], clock: Clock): Progress {
         phase,
         cell_queries_done: current?.done ?? 0,
         cell_queries: current?.open ?? 0,
-        tokens_per_s: rate(recent, now),
-        eta_s: fresh === 0 ? null : (elapsed_s / fresh) * (total - done),
+        tokens_per_s: phase === 'measuring' ? rate(recent, now) : null,
+        eta_s: fresh === 0 || done >= total ? null : (elapsed_s / fresh) * (total - done),
         results: [...results],
       };
     },
