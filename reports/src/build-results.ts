@@ -9,9 +9,9 @@ import {
   type PowerFacts,
   RESULTS_VERSION,
   type RunResults,
-  type SampleQuery,
+  type ShownQuery,
 } from './results-types.js';
-import { sampleQueries } from './sample-queries.js';
+import { shownQueries } from './shown-queries.js';
 import { verdictOf } from './verdict.js';
 
 type Draft = Omit<CellResult, 'on_front'>;
@@ -63,10 +63,10 @@ export function buildResults(run: RunFolder): RunResults {
   const { manifest } = run;
   const power = run.powerSeries();
   const files = run.cells();
-  const samples: Record<string, readonly SampleQuery[]> = {};
+  const shown_queries: Record<string, readonly ShownQuery[]> = {};
   const drafts = files.map((cell) => {
     const { torn, ...rows } = readCell(run, cell.cell_id);
-    samples[cell.cell_id] = sampleQueries(rows.queries, run.readTexts(cell.cell_id).rows);
+    shown_queries[cell.cell_id] = shownQueries(rows.queries, run.readTexts(cell.cell_id).rows);
     return resultOf(cell, cellMetrics(cellInput(cell, rows, { power })), torn);
   });
   const { axes } = manifest.matrix;
@@ -99,6 +99,6 @@ export function buildResults(run: RunFolder): RunResults {
     ...draft,
     not_measured: notMeasured(draft),
     timeline: powerTimeline(power, files, manifest.clocks),
-    samples,
+    shown_queries,
   };
 }

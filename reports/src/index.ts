@@ -1,20 +1,5 @@
 export { buildResults } from './build-results.js';
-export type { Figure } from './figure.js';
-export {
-  DASH,
-  formatJoules,
-  formatMetric,
-  formatNanos,
-  formatNumber,
-  formatPercent,
-  formatShare,
-  formatWithUnit,
-} from './format.js';
-export { notMeasured } from './not-measured.js';
 export { reportPage } from './page.js';
-export { paretoFigure } from './pareto-figure.js';
-export { powerFigure } from './power-figure.js';
-export { TIMELINE_POINTS } from './power-timeline.js';
 export { resultsCsv } from './results-csv.js';
 export { resultsJson } from './results-json.js';
 export { resultsTable } from './results-table.js';
@@ -26,7 +11,7 @@ export {
   type PowerTrace,
   RESULTS_VERSION,
   type RunResults,
-  type SampleQuery,
+  type ShownQuery,
   type Timeline,
 } from './results-types.js';
 export { readPlotlySource, type WrittenReport, writeReport } from './write-report.js';

@@ -2,7 +2,7 @@ import type { Scope } from '@perwatt/core';
 import { FEWEST_REPEATS } from '@perwatt/metrics';
 import type { NotMeasured, RunResults } from './results-types.js';
 
-type Draft = Omit<RunResults, 'not_measured' | 'timeline' | 'samples'>;
+type Draft = Omit<RunResults, 'not_measured' | 'timeline' | 'shown_queries'>;
 
 const many = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 

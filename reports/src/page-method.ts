@@ -23,21 +23,21 @@ export const methodSection = ({
 <details><summary>Definitions of the metrics, version ${metric_spec_version}</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Metric definitions"><table><thead><tr><th scope="col">Metric</th><th scope="col">Unit</th><th scope="col">Better</th><th scope="col">Definition</th></tr></thead><tbody>${metrics.map(({ id, title, unit, better, definition }) => html`<tr><th scope="row">${title}<small>${id}</small></th><td>${unit}</td><td>${better}</td><td>${definition}</td></tr>`)}</tbody></table></div></details></section>`;
 
-function sampleList(cell: CellResult, results: RunResults): Html {
-  const samples = results.samples[cell.cell_id] ?? [];
-  if (samples.length === 0) return html``;
+function shownList(cell: CellResult, results: RunResults): Html {
+  const queries = results.shown_queries[cell.cell_id] ?? [];
+  if (queries.length === 0) return html``;
   const { model, dataset, strategy, load } = cell.point;
-  const texts = samples.map(
+  const texts = queries.map(
     ({ item_id, verdict, prompt, completion, extracted }) => html`<h3>${item_id}: ${verdict}</h3>
 ${prompt === null ? html`` : html`<pre>${prompt}</pre>`}<pre>${completion ?? '(no completion recorded)'}</pre><p class="small soft">answer found: ${extracted ?? 'none'}</p>`,
   );
-  return html`<details><summary>${[model, dataset, strategy, load].join(' · ')}: ${samples.length} queries</summary>${texts}</details>`;
+  return html`<details><summary>${[model, dataset, strategy, load].join(' · ')}: ${queries.length} queries</summary>${texts}</details>`;
 }
 
 /** A few queries of every cell, folded away. */
-export function samplesSection(results: RunResults): Html {
-  const lists = results.cells.map((cell) => sampleList(cell, results));
+export function answersSection(results: RunResults): Html {
+  const lists = results.cells.map((cell) => shownList(cell, results));
   if (lists.every(({ markup }) => markup === '')) return html``;
-  return html`<section id="samples"><h2>A look at the answers</h2>
+  return html`<section id="answers"><h2>A look at the answers</h2>
 <p class="soft small">The first few right and other queries of each cell; long texts are cut.</p>${lists}</section>`;
 }

@@ -3,7 +3,7 @@ import type { Figure } from './figure.js';
 import { type Html, html, scriptJson, scriptText } from './html.js';
 import { headline } from './page-headline.js';
 import { ledgerSection } from './page-ledger.js';
-import { methodSection, notMeasuredSection, samplesSection } from './page-method.js';
+import { answersSection, methodSection, notMeasuredSection } from './page-method.js';
 import { provenanceSection } from './page-provenance.js';
 import { resultSection } from './page-results.js';
 import { pageScript } from './page-script.js';
@@ -61,7 +61,7 @@ ${plot(pareto, 'Accuracy against energy', { note: paretoNote, low: false })}
 ${plot(power, 'Power over time', { note: powerNote, low: true })}
 ${notMeasuredSection(results)}
 ${ledgerSection(results)}
-${samplesSection(results)}
+${answersSection(results)}
 ${methodSection(results)}
 ${provenanceSection(results)}
 </main>

@@ -14,7 +14,7 @@ import type {
 export const RESULTS_VERSION = 1;
 
 /** One query put on show: what was asked, what came, how it was judged. Texts are cut at a length. */
-export interface SampleQuery {
+export interface ShownQuery {
   readonly item_id: string;
   readonly verdict: string;
   readonly prompt: string | null;
@@ -108,5 +108,5 @@ export interface RunResults {
   readonly not_measured: readonly NotMeasured[];
   readonly timeline: Timeline;
   /** A few queries by cell id. */
-  readonly samples: Readonly<Record<string, readonly SampleQuery[]>>;
+  readonly shown_queries: Readonly<Record<string, readonly ShownQuery[]>>;
 }

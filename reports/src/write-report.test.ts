@@ -129,7 +129,7 @@ describe.skipIf(!here)('in a browser the page', () => {
     expect(await evaluate(page, 'typeof window.broken')).toBe('undefined');
     expect(await page.locator('img').count()).toBe(0);
     expect(await page.locator('#results tbody').textContent()).toContain('<script>window.broken=1</script>');
-    expect(await page.locator('#samples pre').first().textContent()).toContain(evil);
+    expect(await page.locator('#answers pre').first().textContent()).toContain(evil);
     expect(await evaluate<number>(page, overflow)).toBe(0);
     expect(trouble).toEqual([]);
     await page.close();

@@ -1,5 +1,5 @@
 import type { QueryRow, TextRow } from '@perwatt/core';
-import type { SampleQuery } from './results-types.js';
+import type { ShownQuery } from './results-types.js';
 
 const EACH = 5;
 const LONGEST = 700;
@@ -10,7 +10,7 @@ function cut(text: string | null | undefined): string | null {
 }
 
 /** A few queries of a cell to look at: the first five that are right and the first five that are not. */
-export function sampleQueries(queries: readonly QueryRow[], texts: readonly TextRow[]): SampleQuery[] {
+export function shownQueries(queries: readonly QueryRow[], texts: readonly TextRow[]): ShownQuery[] {
   const right = queries.filter(({ verdict }) => verdict === 'correct').slice(0, EACH);
   const other = queries.filter(({ verdict }) => verdict !== 'correct').slice(0, EACH);
   const first = (query: QueryRow, kind: string) =>
