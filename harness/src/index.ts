@@ -1,10 +1,8 @@
-export { canonicalJson, differences, sha256Hex } from './canonical.js';
-export { type CpuTimes, type HarnessDeps, type PreparedModel, pause } from './deps.js';
+export type { CpuTimes, HarnessDeps, PreparedModel } from './deps.js';
 export { type CellEstimate, estimatePlan, type PlanEstimate } from './estimate.js';
-export { type JudgeInput, judgeCell } from './judge-cell.js';
-export { axisId, parseMatrix } from './parse-matrix.js';
+export { parseMatrix } from './parse-matrix.js';
 export { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
-export { type CellResult, createProgress, type Progress, type ProgressSnapshot } from './progress.js';
+export type { CellResult, Progress, ProgressSnapshot } from './progress.js';
 export { type Protocol, protocols } from './protocols.js';
 export { type Lease, localQueue, type Queue } from './queue.js';
 export { type RunOptions, type RunOutcome, resumeRun, runPlan } from './run-matrix.js';

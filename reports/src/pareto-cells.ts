@@ -4,7 +4,7 @@ import type { CellResult } from './results-types.js';
 type Candidate = Omit<CellResult, 'on_front'>;
 
 /** What cells must share for a front to mean something: the questions, the tier of their energy, and its boundary. */
-export const workloadOf = ({ point, energy }: Candidate): string =>
+const workloadOf = ({ point, energy }: Candidate): string =>
   JSON.stringify([
     point.dataset,
     energy.boundary?.provenance ?? null,

@@ -3,7 +3,7 @@ import type { CellFile, ClockZero, PowerFileSeries } from '@perwatt/records';
 import type { CellSpan, PowerTrace, Timeline } from './results-types.js';
 
 /** Most points of a timeline, over all its domains. */
-export const TIMELINE_POINTS = 5_000;
+const TIMELINE_POINTS = 5_000;
 
 /** Milliseconds of wall time of a stamp, by the clock reading taken on the same boot; null when there was none. */
 type WallTime = (at_ns: bigint, boot_id: string | null) => number | null;

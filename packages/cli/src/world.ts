@@ -34,7 +34,7 @@ import type { MakeDeps } from './commands/run.js';
 import type { Io } from './io.js';
 
 /** Root of the tree that power sources read; `PERWATT_SYSFS_ROOT` replaces the host's own. */
-export const sysRoot = (io: Io): string => io.env['PERWATT_SYSFS_ROOT'] ?? '/';
+const sysRoot = (io: Io): string => io.env['PERWATT_SYSFS_ROOT'] ?? '/';
 
 /** The real world of a run, from the leaves. */
 export const makeDeps =

@@ -1,23 +1,17 @@
-export { type EmbeddedClientOptions, embeddedClient, probeEngine } from './embedded-index.js';
+export { type EmbeddedClientOptions, embeddedClient } from './embedded/embedded-client.js';
+export { probeEngine } from './embedded/probe-engine.js';
 export { type OpenAiClientOptions, openAiClient } from './http/openai-client.js';
 export type { Api } from './http/openai-request.js';
-export { type Served, type ServeOptions, serveClient } from './serve-index.js';
+export { type Served, type ServeOptions, serveClient } from './serve/serve-client.js';
+export { cacheFolder } from './weights/cache-folder.js';
+export type { CatalogueModel } from './weights/catalogue.js';
+export { probeModels } from './weights/probe-models.js';
 export {
-  type CatalogueModel,
-  type CommandResult,
-  cacheFolder,
   type ListedModel,
-  type Lock,
   listModels,
   type ModelWeights,
-  type Pin,
-  probeModels,
   pullModel,
-  type RunCommand,
   resolveModel,
-  runCommand,
   verifyModel,
-  type WeightLocation,
-  type WeightsProgress,
-  type WeightsWorld,
-} from './weights-index.js';
+} from './weights/store.js';
+export type { WeightsProgress, WeightsWorld } from './weights/weights-world.js';

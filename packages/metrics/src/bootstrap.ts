@@ -8,7 +8,7 @@ export interface RatioCluster {
 }
 
 /** Draws of a bootstrap unless told otherwise. */
-export const BOOTSTRAP_DRAWS = 10_000;
+const BOOTSTRAP_DRAWS = 10_000;
 
 /** One draw of all clusters with replacement; null when there is nothing to divide by. */
 function drawRatio(above: Float64Array, below: Float64Array, random: () => number): number | null {

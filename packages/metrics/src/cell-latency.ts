@@ -11,7 +11,7 @@ function timePerToken({ first_any_ns, last_content_ns, completion_tokens }: Call
 }
 
 /** Times of one call, ns; null where the call cannot answer. A call that was not streamed had no event. */
-export const latencies = {
+const latencies = {
   ttft_any: (call: CallRow) => since(call.dispatch_ns, call.first_any_ns),
   ttft_content: (call: CallRow) => since(call.dispatch_ns, call.first_content_ns),
   tpot: timePerToken,

@@ -34,7 +34,7 @@ export interface CellFacts {
 export const FEWEST_REPEATS = 3;
 
 /** What every energy figure of too few repeats says. */
-export const SPREAD_UNKNOWN = 'between-run spread unknown';
+const SPREAD_UNKNOWN = 'between-run spread unknown';
 
 const absent = (id: MetricId, n: number, reason: string): MetricValue => ({
   value: null,

@@ -4,7 +4,7 @@ const lanczos = [
 ] as const;
 
 /** Natural logarithm of the gamma function for x > 0; Lanczos approximation, about 15 digits. */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   if (x < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * x)) - logGamma(1 - x);
   const t = x + 6.5;
   const sum = lanczos.reduce((acc, c, i) => acc + c / (x + i), 0.99999999999980993);
@@ -32,7 +32,7 @@ function betaFraction(x: number, a: number, b: number): number {
 }
 
 /** Regularised incomplete beta function I_x(a, b) for 0 ≤ x ≤ 1 and a, b > 0. */
-export function betaIncomplete(x: number, a: number, b: number): number {
+function betaIncomplete(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const scale = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
@@ -46,7 +46,7 @@ export const binomialCdf = (k: number, n: number, p: number): number =>
   k < 0 ? 0 : k >= n ? 1 : betaIncomplete(1 - p, n - k, k + 1);
 
 /** Probability that a t variable of `df` degrees of freedom lies below `t`. */
-export function studentCdf(t: number, df: number): number {
+function studentCdf(t: number, df: number): number {
   const tail = betaIncomplete(df / (df + t * t), df / 2, 0.5) / 2;
   return t < 0 ? tail : 1 - tail;
 }

@@ -1,6 +1,6 @@
 export { apportionNanojoules } from './apportion.js';
 export { type Attribution, attribute, type QueryEnergy } from './attribute.js';
-export { BOOTSTRAP_DRAWS, bootstrapMean, bootstrapRatio, type RatioCluster } from './bootstrap.js';
+export { bootstrapMean, bootstrapRatio, type RatioCluster } from './bootstrap.js';
 export { boundaryOf } from './boundary.js';
 export { cellMetrics } from './cell-metrics.js';
 export type {
@@ -15,8 +15,8 @@ export type {
   MetricValue,
   SittingInput,
 } from './cell-types.js';
-export { FEWEST_REPEATS, SPREAD_UNKNOWN } from './cell-values.js';
-export { COVERAGE_BAR, energyInWindow, energyOverSpans } from './energy-window.js';
+export { FEWEST_REPEATS } from './cell-values.js';
+export { energyInWindow, energyOverSpans } from './energy-window.js';
 export { meanPower, type PowerReading } from './mean-power.js';
 export {
   METRIC_SPEC_VERSION,
@@ -28,7 +28,6 @@ export {
 } from './metric-definitions.js';
 export { type BaselinePoint, type NetEnergy, type NetInput, netEnergy } from './net-energy.js';
 export { type ParetoPoint, paretoFront } from './pareto.js';
-export { shortestMeasurable } from './series-index.js';
 export { busySpans, idleSpans, totalLength } from './spans.js';
 export {
   type ClusteredEstimate,

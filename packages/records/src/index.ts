@@ -24,14 +24,13 @@ export type {
 } from './manifest.js';
 export type { PowerFileSeries } from './power-series.js';
 export { parseQueryId, type QueryIdParts, queryId } from './query-ids.js';
-export { nextSegment, readTable, type TableContent, type TornSegment } from './read-tables.js';
+export type { TableContent, TornSegment } from './read-tables.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';
-export { type ScanSegmentOptions, type SegmentInfo, scanSegment } from './scan-segment.js';
+export type { SegmentInfo } from './scan-segment.js';
 export {
-  readColumns,
   readSegment,
   type SampleContent,
   type SampleSeries,
   type SegmentContent,
 } from './segment-reader.js';
-export { BATCH_ROWS, type SegmentOptions, SegmentWriter } from './segment-writer.js';
+export { type SegmentOptions, SegmentWriter } from './segment-writer.js';

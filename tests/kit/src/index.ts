@@ -1,50 +1,36 @@
+export { type ClientContractOptions, type ClientUnderContract, clientContract } from './client-contract.js';
 export {
-  answerJson,
-  type ClientContractOptions,
-  type ClientUnderContract,
-  chatChunk,
-  clientContract,
-  deadUrl,
-  deliver,
-  type FakeAnswer,
-  type FakeClient,
-  type FakeClientOptions,
-  fakeClient,
-  greedyRequest,
   type ManualClock,
-  type MockAnswer,
-  type MockExchange,
-  type MockedClient,
-  type MockServer,
   manualClock,
-  mockedClient,
-  mockOpenAiServer,
-  type ScriptedAnswer,
-  type Segment,
-  type StreamCase,
-  scriptedAnswer,
-  scriptedOpenAi,
-  sharedFolder,
-  sseDone,
-  sseEvent,
-  streamCases,
   tickingClock,
   type WatchedClock,
   watchedClock,
-} from './client-index.js';
+} from './clocks.js';
+export { deliver, type Segment } from './deliver.js';
+export { drive, type Scripted } from './drive.js';
+export { type FakeAnswer, type FakeClient, type FakeClientOptions, fakeClient } from './fake-client.js';
 export { type GgufFixtureOptions, ggufFixture, ggufShape } from './gguf-fixture.js';
+export { type StreamCase, sharedFolder, streamCases } from './load-cases.js';
 export {
-  type PowercapTree,
-  type PowercapZone,
-  powercapTree,
-  powerSourceContract,
+  answerJson,
+  chatChunk,
+  type MockAnswer,
+  type MockExchange,
+  type MockServer,
+  mockOpenAiServer,
+  scriptedOpenAi,
+  sseDone,
+  sseEvent,
+} from './mock-openai-server.js';
+export { deadUrl, greedyRequest, type MockedClient, mockedClient } from './mocked-client.js';
+export { type PowercapTree, type PowercapZone, powercapTree } from './power-powercap-tree.js';
+export {
   type ScriptedSample,
   type ScriptedSourceOptions,
-  type SourceUnderContract,
-  type SteadySourceOptions,
   sampleColumns,
   scriptedPowerSource,
-  steadyPowerSource,
   testDomain,
-} from './power-index.js';
-export { drive, type Scripted } from './strategy-index.js';
+} from './power-scripted-source.js';
+export { powerSourceContract, type SourceUnderContract } from './power-source-contract.js';
+export { type SteadySourceOptions, steadyPowerSource } from './power-steady-source.js';
+export { type ScriptedAnswer, scriptedAnswer } from './scripted-model.js';

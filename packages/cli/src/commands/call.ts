@@ -107,7 +107,7 @@ function apiKeyOf({ apiKeyEnv }: Flags, { env }: Io): string | undefined {
 }
 
 /** A record with its stamps as offsets from dispatch (ns), as JSON can carry them. */
-export function printable({ stamps, ...record }: CallRecord) {
+function printable({ stamps, ...record }: CallRecord) {
   const offset = (at: bigint | null) => (at === null ? null : Number(at - stamps.dispatch_ns));
   return {
     ...record,

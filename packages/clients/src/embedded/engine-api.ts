@@ -27,7 +27,7 @@ export interface Llama {
 export type Token = number;
 
 /** Opaque here: a model's `tokenizer` is handed back to the library only. */
-export type Tokenizer = object;
+type Tokenizer = object;
 
 export interface Model {
   readonly tokenizer: Tokenizer;
@@ -49,7 +49,7 @@ export interface Model {
   }): Promise<Context>;
 }
 
-export interface Context {
+interface Context {
   getSequence(): Sequence;
 }
 

@@ -10,7 +10,7 @@ const childPath = fileURLToPath(new URL('../../dist/embedded/engine-child.js', i
 const SAID_CHARS = 2000;
 
 /** One call in the engine's process. */
-export interface EngineCall {
+interface EngineCall {
   /** Resolves with the answer, or with why the process ended before there was one. */
   readonly ended: Promise<EngineAnswer | { readonly gone: string }>;
   /** Asks the engine to stop after the token at hand. */

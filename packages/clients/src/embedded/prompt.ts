@@ -14,7 +14,7 @@ export interface ChatFormat {
  * The format for weights without a chat template, which are base models: a dialogue of questions and answers that the
  * model continues. System messages come first, each followed by an empty line.
  */
-export const PLAIN_TEMPLATE =
+const PLAIN_TEMPLATE =
   '{system}\\n\\nQuestion: {user}\\nAnswer: {assistant}\\n\\n…Question: {user}\\nAnswer:';
 const PLAIN_STOPS = ['\nQuestion:'];
 

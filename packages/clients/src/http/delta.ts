@@ -150,7 +150,7 @@ function contentText(content: unknown): string {
 }
 
 /** A usage block with both counts; null for anything else, so that no count is ever made up. */
-export function usageOf(value: unknown): Usage | null {
+function usageOf(value: unknown): Usage | null {
   const usage = asObject(value);
   const prompt = asCount(usage?.['prompt_tokens']);
   const completion = asCount(usage?.['completion_tokens']);

@@ -45,7 +45,7 @@ export interface Lock {
 }
 
 /** Folder with `catalogue.json` and `models.lock.json`. */
-export const catalogueFolder = fileURLToPath(new URL('../../models/', import.meta.url));
+const catalogueFolder = fileURLToPath(new URL('../../models/', import.meta.url));
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 

@@ -1,2 +1,0 @@
-export { type EmbeddedClientOptions, embeddedClient } from './embedded/embedded-client.js';
-export { probeEngine } from './embedded/probe-engine.js';

@@ -1,1 +1,0 @@
-export { type Served, type ServeOptions, serveClient } from './serve/serve-client.js';

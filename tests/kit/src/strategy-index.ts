@@ -1,1 +1,0 @@
-export { drive, type Scripted } from './drive.js';
