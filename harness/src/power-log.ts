@@ -1,7 +1,15 @@
-import type { Domain, Instant, PowerSource, Recorder } from '@perwatt/core';
+import {
+  blindEvents,
+  type Domain,
+  type Instant,
+  type PowerSource,
+  type Recorder,
+  type SampleColumns,
+  sampleEvents,
+} from '@perwatt/core';
 import type { PowerSeries } from '@perwatt/metrics';
 import { type PowerFile, type RunFolder, SegmentWriter } from '@perwatt/records';
-import { seriesMemory, type WattsNow } from './series-memory.js';
+import { type SeriesMemory, seriesMemory, type WattsNow } from './series-memory.js';
 
 /** Reads every source of a run, keeps the recent samples in memory and streams all of them to the run folder. */
 export interface PowerLog {
@@ -67,6 +75,20 @@ interface ChannelOptions {
   readonly boot_id: string | null;
 }
 
+const isBlind = sampleEvents.map((event) => blindEvents.has(event));
+
+function remember(columns: SampleColumns, memories: readonly SeriesMemory[]): void {
+  for (let i = 0; i < columns.at_ns.length; i++) {
+    if (isBlind[columns.event[i] ?? -1] === true) continue;
+    memories[columns.domain[i] ?? -1]?.add({
+      at_ns: columns.at_ns[i] ?? 0n,
+      booked_j: columns.booked_energy_j[i] ?? 0,
+      lo_j: columns.booked_lo_j[i] ?? 0,
+      hi_j: columns.booked_hi_j[i] ?? 0,
+    });
+  }
+}
+
 function openChannel(run: RunFolder, { source, recorder, boot_id }: ChannelOptions) {
   const seg = run.nextSegment(run.powerFolder, source.name);
   const file = `${source.name}-${seg}.arrows`;
@@ -93,14 +115,7 @@ function openChannel(run: RunFolder, { source, recorder, boot_id }: ChannelOptio
     const columns = recorder.drain();
     if (columns.at_ns.length === 0) return;
     writer.appendColumns(columns, { domains: ids, raw_units: recorder.raw_units });
-    for (let i = 0; i < columns.at_ns.length; i++) {
-      memories[columns.domain[i] ?? -1]?.add({
-        at_ns: columns.at_ns[i] ?? 0n,
-        booked_j: columns.booked_energy_j[i] ?? 0,
-        lo_j: columns.booked_lo_j[i] ?? 0,
-        hi_j: columns.booked_hi_j[i] ?? 0,
-      });
-    }
+    remember(columns, memories);
   };
   return {
     recorder,

@@ -39,6 +39,7 @@ export {
   type StrategyEntry,
 } from './matrix-file.js';
 export {
+  blindEvents,
   type Domain,
   type PowerSource,
   type Probe,

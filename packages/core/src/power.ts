@@ -54,6 +54,9 @@ export const sampleEvents = [
 ] as const;
 export type SampleEvent = (typeof sampleEvents)[number];
 
+/** Events of readings that gave no number to go by. Their sample repeats what was booked before; of the time since the last good reading it tells nothing. */
+export const blindEvents: ReadonlySet<SampleEvent> = new Set(['missing', 'out_of_range', 'suspect', 'clock']);
+
 /**
  * Samples by column; entry `i` of every array belongs to one reading of one domain.
  * `raw` and `power_w` are meaningful only where their `_valid` entry is 1; elsewhere they are null in the records.

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { arrowSchema, SCHEMA_VERSION, type TextRow } from '@perwatt/core';
+import { arrowSchema, type SampleRow, SCHEMA_VERSION, type TextRow } from '@perwatt/core';
 import { Schema, tableFromArrays, tableToIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batchOf, dictionariesOf, encodeRows } from './encode-rows.js';
@@ -245,4 +245,41 @@ test('an entry of another file does not fit', () => {
     expect(info.torn).toBe(torn);
     expect(rows).toHaveLength(6);
   }
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[event: string, kept: boolean, why: string]>([
+  ['ok',           true,  'a reading'],
+  ['same',         true,  'a reading without growth'],
+  ['wrap',         true,  'a reading past the highest value'],
+  ['missing',      false, 'nothing was read'],
+  ['out_of_range', false, 'what was read cannot be'],
+  ['suspect',      false, 'what was read is not believed yet'],
+  ['clock',        false, 'the time is not believed'],
+])('a sample of the event %s is kept: %s (%s)', (event, kept) => {
+  const file = `samples-${event}.arrows`;
+  const writer = SegmentWriter.create({ folder, file, table: 'samples', sitting: 0, metadata: {} });
+  writer.append([
+    sampleRow(1n, 'first', 0),
+    sampleRow(2n, 'ok', 5),
+    sampleRow(3n, event, 5),
+    sampleRow(4n, 'ok', 20),
+  ]);
+  writer.close();
+  const series = readColumns(join(folder, file)).series.get('rapl:0:package-0');
+  expect([...(series?.at_ns ?? [])]).toEqual(kept ? [1n, 2n, 3n, 4n] : [1n, 2n, 4n]);
+  expect([...(series?.booked_j ?? [])]).toEqual(kept ? [0, 5, 5, 20] : [0, 5, 20]);
+});
+
+const sampleRow = (at_ns: bigint, event: string, booked_energy_j: number): SampleRow => ({
+  at_ns,
+  read_ns: 1,
+  domain: 'rapl:0:package-0',
+  raw: null,
+  unit: 'uJ',
+  event,
+  booked_energy_j,
+  booked_lo_j: booked_energy_j,
+  booked_hi_j: booked_energy_j,
+  power_w: null,
 });

@@ -1,4 +1,4 @@
-import type { RowOf, TableName, tables } from '@perwatt/core';
+import { blindEvents, type RowOf, type TableName, type tables } from '@perwatt/core';
 import type { RecordBatch } from 'apache-arrow';
 import { decodeRows, namesOf } from './decode-rows.js';
 import type { SegmentEntry } from './manifest.js';
@@ -24,7 +24,10 @@ export function readSegment<T extends TableName>(
   return { rows, info };
 }
 
-/** The booked energy of one domain over time. Times grow: a sample that isn't later than the one before is left out. */
+/**
+ * The booked energy of one domain over time. Times grow: a sample that isn't later than the one before is left out, and
+ * so is one that no reading stands behind, so that time without readings shows as a gap and not as time without power.
+ */
 export interface SampleSeries {
   /** ns on the run's clock. */
   readonly at_ns: BigInt64Array;
@@ -49,23 +52,33 @@ export function readColumns(path: string, entry?: SegmentEntry): SampleContent {
   return { series, info };
 }
 
+const blind: ReadonlySet<string> = blindEvents;
+
 interface GrowingSeries {
   columns: SampleSeries;
   length: number;
 }
 
+function columnOf(batch: RecordBatch, name: string) {
+  const data = batch.data.children[batch.schema.fields.findIndex((field) => field.name === name)];
+  if (data === undefined) throw new Error(`column "${name}" is missing`);
+  return data;
+}
+
+const isLater = (at: bigint, { columns, length }: GrowingSeries): boolean =>
+  length === 0 || at > (columns.at_ns[length - 1] ?? 0n);
+
 function addBatch(growing: Map<string, GrowingSeries>, batch: RecordBatch): void {
-  const column = (name: string) => {
-    const data = batch.data.children[batch.schema.fields.findIndex((field) => field.name === name)];
-    if (data === undefined) throw new Error(`column "${name}" is missing`);
-    return data;
-  };
+  const column = (name: string) => columnOf(batch, name);
   const domains = column('domain');
   const indices: Uint16Array = domains.values;
   const at_ns: BigInt64Array = column('at_ns').values;
   const booked_j: Float64Array = column('booked_energy_j').values;
   const lo_j: Float64Array = column('booked_lo_j').values;
   const hi_j: Float64Array = column('booked_hi_j').values;
+  const events = column('event');
+  const indexOfEvent: Uint16Array = events.values;
+  const isBlind = namesOf(events).map((name) => blind.has(name));
   const targets = namesOf(domains).map((name) => {
     const series = growing.get(name) ?? { columns: empty(0), length: 0 };
     growing.set(name, series);
@@ -75,7 +88,7 @@ function addBatch(growing: Map<string, GrowingSeries>, batch: RecordBatch): void
     const at = at_ns[i] ?? 0n;
     const series = targets[indices[i] ?? 0];
     if (series === undefined) throw new RangeError(`name ${indices[i]} of ${targets.length}`);
-    if (series.length > 0 && at <= (series.columns.at_ns[series.length - 1] ?? 0n)) continue;
+    if (isBlind[indexOfEvent[i] ?? 0] === true || !isLater(at, series)) continue;
     put(series, at, [booked_j[i] ?? 0, lo_j[i] ?? 0, hi_j[i] ?? 0]);
   }
 }
