@@ -45,6 +45,7 @@ const reasonTexts: Readonly<Record<string, string>> = {
   no_calls: 'no calls',
   not_covered: 'power recording does not reach the window',
   low_coverage: 'too many gaps in the power recording',
+  stale_counter: 'the energy counter stood still',
   empty_window: 'no busy time',
   no_busy_time: 'no busy time',
   domain_missing: 'a power domain is missing',

@@ -48,6 +48,15 @@ describe('method', () => {
     expect(attribute(series, calls, span(0, 20)).method).toBe(method);
   });
 
+  test('each query has its own: one that is too short to be measured makes no other one so', () => {
+    const { queries, method } = attribute(series, [call('a', 1, 2), call('b', 2, 2.1)], span(0, 20));
+    expect([...queries].map(([id, query]) => [id, query.method])).toEqual([
+      ['a', 'isolated'],
+      ['b', 'time_share'],
+    ]);
+    expect(method).toBe('time_share');
+  });
+
   test('two readings are the least however fast the sensor is', () => {
     const rare = seriesOf(every(1, 20), (s) => 50 * s);
     expect(attribute(rare, [call('a', 1, 2.9)], span(0, 20)).method).toBe('time_share');

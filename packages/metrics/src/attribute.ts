@@ -6,6 +6,8 @@ import type { CallSpan, EnergyReading, PowerSeries, Window } from './types.js';
 
 /** Energy of one query in one domain, J; bounds of the sensor alone. */
 export interface QueryEnergy {
+  /** `isolated`: measured; `time_share`: allocated, or too short to be measured. */
+  readonly method: 'isolated' | 'time_share';
   readonly energy_j: number;
   readonly lo_j: number;
   readonly hi_j: number;
@@ -14,7 +16,7 @@ export interface QueryEnergy {
 /** The meter of one domain over one window, shared out. `queries_j + unattributed_j = energy of the meter`. */
 export interface Attribution {
   readonly meter: EnergyReading;
-  /** `isolated`: measured; `time_share`: allocated; `none`: the meter has no energy, then everything here is null. */
+  /** `isolated` when every query is; `none`: the meter has no energy, then everything here is null. */
   readonly method: 'isolated' | 'time_share' | 'none';
   /** By query id; every query with a call is here. Empty when the method is `none`. */
   readonly queries: ReadonlyMap<string, QueryEnergy>;
@@ -124,9 +126,10 @@ function spansByQuery(calls: readonly CallSpan[], window: Window): Map<string, W
 }
 
 function energyOfSpans(series: PowerSeries, spans: readonly Window[]): QueryEnergy {
+  const method = totalLength(spans) >= shortestMeasurable(series) ? 'isolated' : 'time_share';
   const energy_j = bookedOver(series, 'booked_j', spans);
   const { lo_j, hi_j } = energyOverSpans(series, spans);
-  if (lo_j !== null && hi_j !== null) return { energy_j, lo_j, hi_j };
+  if (lo_j !== null && hi_j !== null) return { method, energy_j, lo_j, hi_j };
   const booked = {
     energy_j,
     lo_j: bookedOver(series, 'lo_j', spans),
@@ -136,7 +139,7 @@ function energyOfSpans(series: PowerSeries, spans: readonly Window[]): QueryEner
     (sum, { start, end }) => sum + edgeError(series, start) + edgeError(series, end),
     0,
   );
-  return { energy_j, ...sensorBounds(series, booked, { error_j, length_ns: totalLength(spans) }) };
+  return { method, energy_j, ...sensorBounds(series, booked, { error_j, length_ns: totalLength(spans) }) };
 }
 
 function timeShares(
@@ -155,7 +158,11 @@ function timeShares(
   for (const { query_id } of clipped) {
     if (energies.has(query_id)) continue;
     const sums = (groups.get(query_id) ?? []).reduce((acc, i) => plus(acc, shares[i] ?? nothing), nothing);
-    energies.set(query_id, { energy_j: sums.energy_j, ...sensorBounds(series, sums, sums) });
+    energies.set(query_id, {
+      method: 'time_share',
+      energy_j: sums.energy_j,
+      ...sensorBounds(series, sums, sums),
+    });
   }
   return energies;
 }
@@ -164,9 +171,9 @@ function timeShares(
  * The energy of a window shared out over the queries whose calls were in flight.
  *
  * Time is split at every change of the set of calls in flight and each call gets an equal part of the interval's
- * energy; a query gets the sum over its calls. The energy of spans without a call is integrated on its own. The method
- * is `isolated` when no two queries ever overlap and each was in flight for at least `shortestMeasurable` (200 update
- * periods, two readings): then nothing was allocated. Calls are clipped to the window.
+ * energy; a query gets the sum over its calls. The energy of spans without a call is integrated on its own. A query is
+ * `isolated` when no two queries of the window ever overlap and it was in flight for at least `shortestMeasurable` (200
+ * update periods, two readings): then it was measured, not allocated. Calls are clipped to the window.
  */
 export function attribute(series: PowerSeries, calls: readonly CallSpan[], window: Window): Attribution {
   const meter = energyInWindow(series, window);
@@ -184,13 +191,12 @@ export function attribute(series: PowerSeries, calls: readonly CallSpan[], windo
   const own = spansByQuery(calls, window);
   const spans = [...own.values()];
   const separate = Math.abs(spans.reduce((sum, s) => sum + totalLength(s), 0) - totalLength(busy)) < 0.5;
-  const long = spans.every((s) => totalLength(s) >= shortestMeasurable(series));
   const queries = separate
     ? new Map([...own].map(([query_id, s]) => [query_id, energyOfSpans(series, s)]))
     : timeShares(series, calls, window);
   return {
     meter,
-    method: separate && long ? 'isolated' : 'time_share',
+    method: [...queries.values()].every(({ method }) => method === 'isolated') ? 'isolated' : 'time_share',
     queries,
     queries_j: [...queries.values()].reduce((sum, { energy_j }) => sum + energy_j, 0),
     unattributed_j: bookedOver(series, 'booked_j', idleSpans(window, busy)),

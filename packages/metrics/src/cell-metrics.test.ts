@@ -152,7 +152,7 @@ describe('what is missing is null, with the reason', () => {
   });
 
   test('no energy at all leaves no ratio over it', () => {
-    const off = seriesOf(every(0.1, 20), () => 0);
+    const off = seriesOf(every(0.1, 20), () => 0, { kind: 'gauge' });
     const { power_w, ipj_per_j } = withChanges({ sittings: [{ ...sitting, series: [off] }] }).values;
     expect(power_w.value).toBe(0);
     expect(ipj_per_j).toMatchObject({ value: null, reason: 'no_energy' });

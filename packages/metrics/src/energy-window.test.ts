@@ -1,4 +1,5 @@
 import { fc, test as propTest } from '@fast-check/vitest';
+import type { Domain } from '@perwatt/core';
 import { describe, expect, test } from 'vitest';
 import { energyInWindow, energyOverSpans } from './energy-window.js';
 import { at, every, seriesOf, span, stepped } from './series.fixture.js';
@@ -171,3 +172,21 @@ propTest.prop([
     expect(reading.hi_j!).toBeGreaterThanOrEqual(reading.energy_j!);
   },
 );
+
+// biome-ignore format: a table is read in columns
+test.each<[why: string, change: Partial<Domain>, from: number, to: number, still_s: number, stale: boolean]>([
+  ['a counter stood still to the end',          {},                       0,  20, 5,   true],
+  ['only part of the window was without',       {},                       0,  12, 8,   true],
+  ['before it stood still',                     {},                       0,  10, 8,   false],
+  ['after it moved again',                      {},                       18, 20, 8,   false],
+  ['shorter than any sensor is believed to be', {},                       0,  20, 4.9, false],
+  ['a sensor that is renewed every 0.2 s',      { update_period_ns: 2e8 }, 0, 20, 9,   false],
+  ['the same for 50 updates',                   { update_period_ns: 2e8 }, 0, 20, 10,  true],
+  ['a gauge may read 0 W',                      { kind: 'gauge' },        0,  20, 8,   false],
+  ['graphics that nobody uses draw nothing',    { in_total: false },      0,  20, 8,   false],
+])('%s: %j in [%d s, %d s), still for %d s from 10 s on, is stale: %s', (_, change, from, to, still_s, stale) => {
+  const power = stepped([[0, 30], [10, 0], [10 + still_s, 30]]);
+  const reading = energyInWindow(seriesOf(every(0.1, 20), power, change), span(from, to));
+  if (stale) expect(reading).toMatchObject({ energy_j: null, lo_j: null, hi_j: null, reason: 'stale_counter' });
+  else expect(reading).toMatchObject({ reason: null });
+});

@@ -3,6 +3,7 @@ import {
   bookedAt,
   coveredLength,
   edgeError,
+  isStale,
   powerNear,
   reaches,
   samplesIn,
@@ -11,7 +12,7 @@ import { idleSpans, totalLength } from './spans.js';
 import type { EnergyReading, PowerSeries, Window } from './types.js';
 
 /** Share of a window that samples must cover for its energy to be told. */
-export const COVERAGE_BAR = 0.95;
+const COVERAGE_BAR = 0.95;
 
 type Reason = EnergyReading['reason'];
 
@@ -52,7 +53,8 @@ export function sensorBounds(
  * period of the sensor at the power there, the interpolation between readings, one quantum), for each idle gap
  * between spans the smaller of its two edge errors and all the energy it may hold, and the declared scale error.
  * Null when samples end further from an edge than the longest gap (`not_covered`), when less than 95 % of the spans
- * lies between samples close enough together (`low_coverage`), and for spans of no length (`empty_window`).
+ * lies between samples close enough together (`low_coverage`), where a counter of the total stood still for 5 s or 50
+ * update periods (`stale_counter`: nothing that runs draws no power), and for spans of no length (`empty_window`).
  *
  * @param spans in order, not overlapping
  */
@@ -64,6 +66,7 @@ export function energyOverSpans(series: PowerSeries, spans: readonly Window[]): 
   const samples = spans.reduce((sum, span) => sum + samplesIn(series, span), 0);
   const coverage = spans.reduce((sum, span) => sum + coveredLength(series, span), 0) / length_ns;
   if (!reaches(series, hull)) return unknown('not_covered', coverage, samples);
+  if (spans.some((span) => isStale(series, span))) return unknown('stale_counter', coverage, samples);
   if (coverage < COVERAGE_BAR) return unknown('low_coverage', coverage, samples);
 
   const energy_j = bookedOver(series, 'booked_j', spans);

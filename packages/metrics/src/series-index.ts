@@ -1,3 +1,4 @@
+import type { Domain } from '@perwatt/core';
 import type { PowerSeries, Window } from './types.js';
 
 interface SeriesIndex {
@@ -10,6 +11,8 @@ interface SeriesIndex {
   readonly max_gap_ns: number;
   /** Time up to each sample that lies in intervals of at most `max_gap_ns`, ns. */
   readonly covered_ns: Float64Array;
+  /** Spans in which a counter of the total stood still too long to be believed, in order; ns. */
+  readonly stalls: readonly (readonly [from: number, to: number])[];
 }
 
 const indexes = new WeakMap<PowerSeries, SeriesIndex>();
@@ -28,9 +31,26 @@ export function seriesIndex(series: PowerSeries): SeriesIndex {
   gaps.forEach((gap, i) => {
     covered_ns[i + 1] = numberAt(covered_ns, i) + (gap <= max_gap_ns ? gap : 0);
   });
-  const index = { origin_ns, times, interval_ns, max_gap_ns, covered_ns };
+  const stalls = stallsOf(series, times);
+  const index = { origin_ns, times, interval_ns, max_gap_ns, covered_ns, stalls };
   indexes.set(series, index);
   return index;
+}
+
+/** Shortest time that a counter of something running can't stand still for, ns: 5 s, and never less than 50 updates. */
+const stallFrom = ({ update_period_ns }: Domain): number => Math.max(50 * update_period_ns, 5e9);
+
+function stallsOf({ domain, booked_j }: PowerSeries, times: Float64Array): [number, number][] {
+  if (domain.kind !== 'counter' || !domain.in_total) return [];
+  const stalls: [number, number][] = [];
+  let first = 0;
+  for (let i = 1; i <= times.length; i++) {
+    if (booked_j[i] === booked_j[first]) continue;
+    const [from, to] = [numberAt(times, first), numberAt(times, i - 1)];
+    if (to - from >= stallFrom(domain)) stalls.push([from, to]);
+    first = i;
+  }
+  return stalls;
 }
 
 const numberAt = (values: Float64Array, index: number): number => values[index] ?? Number.NaN;
@@ -69,6 +89,13 @@ export function reaches(series: PowerSeries, { start, end }: Window): boolean {
   const last = numberAt(index.times, index.times.length - 1);
   if (index.times.length < 2) return false;
   return since(index, start) >= -index.max_gap_ns && since(index, end) - last <= index.max_gap_ns;
+}
+
+/** Whether a counter stood still for too long within the window, or over a part of it. */
+export function isStale(series: PowerSeries, { start, end }: Window): boolean {
+  const index = seriesIndex(series);
+  const [from, to] = [since(index, start), since(index, end)];
+  return index.stalls.some((stall) => stall[0] < to && from < stall[1]);
 }
 
 /** Index of the sample that begins the interval around `time`, clamped to the first and last interval. */

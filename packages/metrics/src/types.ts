@@ -25,7 +25,7 @@ export interface EnergyReading {
   /** Share of the window between samples that lie close enough together, 0…1. */
   readonly coverage_ratio: number;
   readonly samples: number;
-  readonly reason: 'not_covered' | 'low_coverage' | 'empty_window' | null;
+  readonly reason: 'not_covered' | 'low_coverage' | 'stale_counter' | 'empty_window' | null;
 }
 
 /** The span of one call and the query it belongs to. */
