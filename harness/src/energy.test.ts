@@ -93,5 +93,25 @@ test('ledgers of sittings add up; a domain that one of them lacks has no total',
   expect(a?.meter_j).toBeCloseTo(600, 9);
   expect(a?.queries_j).toBeCloseTo(120, 9);
   expect(b).toMatchObject({ domain: 'b', meter_j: null, coverage_ratio: 0 });
-  expect(addLedgers([], one)).toEqual(one);
+  expect(addLedgers(null, one)).toEqual(one);
+  expect(addLedgers([], one)).toMatchObject([{ domain: 'a', meter_j: null }]);
+});
+
+test('what a crash left no record of is lost work too, from the last call on record to the last sample', () => {
+  const surviving = [call('q1', 2, 6)];
+  const input = { series: [series('a', 10)], calls: [...surviving, call('lost', 4, 9)], surviving, window };
+  expect(ledgersOf(input)[0]?.lost_work_j).toBeCloseTo(30, 9);
+  expect(ledgersOf({ ...input, cut_off: true })[0]?.lost_work_j).toBeCloseTo(30 + 110, 9);
+  expect(ledgersOf({ ...input, calls: [], surviving: [], cut_off: true })[0]?.lost_work_j).toBeCloseTo(
+    200,
+    9,
+  );
+});
+
+test('a sitting that meters other domains than the ones before gives its queries no energy, not less', () => {
+  const input = { series: [series('a', 10)], calls: [call('q1', 2, 6)], window, baselines: [] };
+  expect(energiesOf({ ...input, earlier: ['a'] }).get('q1')?.gross_j).toBeCloseTo(40, 9);
+  expect(energiesOf({ ...input, earlier: null }).get('q1')?.gross_j).toBeCloseTo(40, 9);
+  for (const earlier of [['a', 'b'], ['b'], []])
+    expect(energiesOf({ ...input, earlier }).get('q1')).toMatchObject({ gross_j: null, method: 'none' });
 });

@@ -26,6 +26,8 @@ export interface EnergyInput {
   readonly calls: readonly CallRow[];
   readonly window: Window;
   readonly baselines: readonly Baseline[];
+  /** Ids of the domains that the total of earlier sittings had; null when this is the first. */
+  readonly earlier?: readonly string[] | null;
 }
 
 const spanOf = (call: CallRow): CallSpan => ({
@@ -36,24 +38,30 @@ const spanOf = (call: CallRow): CallSpan => ({
 
 /**
  * Energy of every query: the sum over the domains of the total. One domain without energy makes every query's energy
- * null; a domain without a baseline makes the net energy null.
+ * null, and so does a total of other domains than earlier sittings had; a domain without a baseline makes the net energy
+ * null.
  */
-export function energiesOf({ series, calls, window, baselines }: EnergyInput): Map<string, QueryEnergy> {
+export function energiesOf(input: EnergyInput): Map<string, QueryEnergy> {
+  const { series, calls, window, baselines, earlier = null } = input;
   const spans = calls.map(spanOf);
   const seconds = shareOfTime(spans, window);
   const parts = series
     .filter((s) => s.domain.in_total)
     .map((s) => ({ ...attribute(s, spans, window), points: baselinePoints(baselines, s.domain.id) }));
   const ids = new Set(calls.map((c) => c.query_id));
+  if (earlier !== null && !sameNames(earlier, summedDomains(series)))
+    return new Map([...ids].map((id) => [id, unknown]));
   return new Map([...ids].map((id) => [id, sumOver(parts, { id, share_s: seconds.get(id) ?? 0, window })]));
 }
 
+const summedDomains = (series: readonly PowerSeries[]): string[] =>
+  series.filter(({ domain }) => domain.in_total).map(({ domain }) => domain.id);
+
+const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name) => b.includes(name));
+
 interface Part {
-  readonly method: QueryEnergy['method'];
-  readonly queries: ReadonlyMap<
-    string,
-    { readonly energy_j: number; readonly lo_j: number; readonly hi_j: number }
-  >;
+  readonly queries: ReturnType<typeof attribute>['queries'];
   readonly points: Record<'before' | 'after', BaselinePoint | null>;
 }
 
@@ -70,11 +78,11 @@ function sumOver(parts: readonly Part[], share: QueryShare): QueryEnergy {
   return energies.length === 0 ? unknown : energies.reduce(addEnergies);
 }
 
-function energyOfPart({ method, queries, points }: Part, { id, share_s, window }: QueryShare): QueryEnergy {
+function energyOfPart({ queries, points }: Part, { id, share_s, window }: QueryShare): QueryEnergy {
   const gross = queries.get(id);
-  if (method === 'none' || gross === undefined) return unknown;
+  if (gross === undefined) return unknown;
   const { energy_j: net_j } = netEnergy({ gross, window, length_ns: share_s * 1e9, ...points });
-  return { gross_j: gross.energy_j, net_j, lo_j: gross.lo_j, hi_j: gross.hi_j, method };
+  return { gross_j: gross.energy_j, net_j, lo_j: gross.lo_j, hi_j: gross.hi_j, method: gross.method };
 }
 
 const addEnergies = (a: QueryEnergy, b: QueryEnergy): QueryEnergy => ({
@@ -135,11 +143,14 @@ export interface LedgerInput {
   readonly calls: readonly CallRow[];
   readonly surviving: readonly CallRow[];
   readonly window: Window;
+  /** Whether a crash ended the sitting: then what ran after its last call on record left nothing. Default false. */
+  readonly cut_off?: boolean;
 }
 
 /** Meter, queries and the rest of every domain over one sitting. */
-export function ledgersOf({ series, calls, surviving, window }: LedgerInput): DomainLedger[] {
-  const lost = lostSpans({ calls, surviving, window });
+export function ledgersOf({ series, ...input }: LedgerInput): DomainLedger[] {
+  const { surviving, window } = input;
+  const lost = lostSpans(input);
   return series.map((s) => {
     const { meter, queries_j, unattributed_j, reason } = attribute(s, surviving.map(spanOf), window);
     return {
@@ -149,19 +160,27 @@ export function ledgersOf({ series, calls, surviving, window }: LedgerInput): Do
       queries_j,
       unattributed_j,
       lost_work_j:
-        meter.energy_j === null ? null : sum(lost.map((span) => energyInWindow(s, span).energy_j ?? 0)),
+        meter.energy_j === null
+          ? null
+          : lost.map((span) => energyInWindow(s, span).energy_j).reduce<number | null>(plus, 0),
       coverage_ratio: meter.coverage_ratio,
       reason,
     };
   });
 }
 
-/** Spans in which only calls without an answer were in flight. */
-function lostSpans({ calls, surviving, window }: Omit<LedgerInput, 'series'>): Window[] {
+/** Spans in which only calls without an answer were in flight, on record or cut off before they were. */
+function lostSpans({ calls, surviving, window, cut_off = false }: Omit<LedgerInput, 'series'>): Window[] {
   const kept = busySpans(surviving.map(spanOf), window);
   const others = calls.filter((c) => !surviving.includes(c)).map(spanOf);
-  return busySpans(others, window).flatMap((lost) => idleSpans(lost, overlaps(kept, lost)));
+  const tail = { query_id: '', start: lastEnd(calls, window), end: window.end };
+  return busySpans(cut_off ? [...others, tail] : others, window).flatMap((lost) =>
+    idleSpans(lost, overlaps(kept, lost)),
+  );
 }
+
+const lastEnd = (calls: readonly CallRow[], { start }: Window) =>
+  instant(calls.reduce<bigint>((last, { end_ns }) => (end_ns > last ? end_ns : last), start));
 
 /** The parts of `spans` inside `clip`. */
 const overlaps = (spans: readonly Window[], clip: Window): Window[] =>
@@ -170,9 +189,16 @@ const overlaps = (spans: readonly Window[], clip: Window): Window[] =>
     clip,
   );
 
-/** Ledgers of two sittings summed. A domain that one of them lacks, or whose energy one does not know, is null. */
-export function addLedgers(before: readonly DomainLedger[], more: readonly DomainLedger[]): DomainLedger[] {
-  if (before.length === 0) return [...more];
+/**
+ * Ledgers of two sittings summed. A domain that one of them lacks, or whose energy one does not know, is null.
+ *
+ * @param before null when nothing was measured before
+ */
+export function addLedgers(
+  before: readonly DomainLedger[] | null,
+  more: readonly DomainLedger[],
+): DomainLedger[] {
+  if (before === null) return [...more];
   const domains = new Set([...before, ...more].map((l) => l.domain));
   return [...domains].map((domain) => {
     const [a, b] = [before, more].map((ledgers) => ledgers.find((l) => l.domain === domain));
@@ -199,5 +225,3 @@ const nothing: Omit<DomainLedger, 'domain' | 'in_total'> = {
   coverage_ratio: 0,
   reason: 'the domain was read in some sittings only',
 };
-
-const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);

@@ -44,7 +44,14 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   const closed = closeSitting(opened, { calls, series, live });
   const window = windowOf(closed);
   const surviving = survivors(calls, answers);
-  const energies = energiesOf({ series, calls: surviving, window, baselines: closed.baselines });
+  const earlier = before.sittings.some((s) => s.sitting < sitting && hasTime(s)) ? before.ledgers : null;
+  const energies = energiesOf({
+    series,
+    calls: surviving,
+    window,
+    baselines: closed.baselines,
+    earlier: earlier?.filter((ledger) => ledger.in_total).map((ledger) => ledger.domain) ?? null,
+  });
   const { settled } = completedQueries(run, cell.id);
   const rows = answers
     .filter((answer) => !settled.has(answer.query_id))
@@ -57,11 +64,11 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
       }),
     );
   const segment = writeRows(run, cell, { rows, sitting });
-  const ledgers = ledgersOf({ series, calls, surviving, window });
+  const ledgers = ledgersOf({ series, calls, surviving, window, cut_off: opened.end_ns === null });
   const merged: CellFile = {
     ...before,
     sittings: before.sittings.map((s) => (s.sitting === sitting ? closed : s)),
-    ledgers: addLedgers(before.ledgers, ledgers),
+    ledgers: hasTime(closed) ? addLedgers(earlier, ledgers) : before.ledgers,
     segments: segment === null ? before.segments : [...before.segments, segment],
   };
   const queries = run.readQueries(cell.id).rows;
@@ -105,6 +112,10 @@ function lastSign(opened: Sitting, calls: readonly CallRow[], series: readonly P
   const stamps = [...calls.map((c) => c.end_ns), ...series.flatMap((s) => s.at_ns.at(-1) ?? [])];
   return stamps.reduce((a, b) => (a > b ? a : b), BigInt(opened.start_ns));
 }
+
+/** Whether anything was measured in a sitting; one that crashed at once has no time. */
+const hasTime = ({ start_ns, end_ns }: Sitting): boolean =>
+  end_ns !== null && BigInt(end_ns) > BigInt(start_ns);
 
 const windowOf = (sitting: Sitting): Window => ({
   start: instant(BigInt(sitting.start_ns)),
