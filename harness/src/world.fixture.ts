@@ -4,23 +4,20 @@ import { join } from 'node:path';
 import {
   type Clock,
   type Dataset,
-  type Domain,
   type Grader,
   instant,
   PerwattError,
   type PowerSource,
-  type SampleColumns,
   type Strategy,
-  sampleEvents,
 } from '@perwatt/core';
-import { type FakeAnswer, fakeClient } from '@perwatt/test-kit';
+import { type FakeAnswer, fakeClient, steadyPowerSource, testDomain } from '@perwatt/test-kit';
 import { onTestFinished } from 'vitest';
 import type { HarnessDeps } from './deps.js';
 import { parseMatrix } from './parse-matrix.js';
 import { type Plan, planMatrix } from './plan.js';
 import { protocols } from './protocols.js';
 
-export const clock: Clock = { now: () => instant(process.hrtime.bigint()) };
+const clock: Clock = { now: () => instant(process.hrtime.bigint()) };
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'perwatt-harness-'));
@@ -96,65 +93,15 @@ export const parallel = (id: string, calls: number): Strategy => ({
   },
 });
 
-/** A meter that reads ten watts, exactly, whenever it is looked at. */
-export function tenWatts(): PowerSource {
-  const domain: Domain = {
-    id: 'fake:0',
-    source: 'fake',
-    scope: 'package',
-    kind: 'counter',
-    provenance: 'simulated',
-    in_total: true,
-    update_period_ns: 50_000_000,
-    quantum: null,
-    scale_error_ratio: null,
-    note: null,
-  };
-  return {
+/** A meter of ten watts, exactly, with a reading every 5 ms. */
+const tenWatts = (): PowerSource =>
+  steadyPowerSource({
     name: 'fake',
-    provenance: 'simulated',
-    default_period_ns: 5_000_000,
-    start() {
-      const zero = clock.now();
-      let times: bigint[] = [];
-      const read = () => {
-        const at = clock.now();
-        times.push(at);
-        return at;
-      };
-      read();
-      const timer = setInterval(read, 5);
-      return {
-        source: 'fake',
-        domains: [domain],
-        raw_units: ['uJ'],
-        period_ns: 5_000_000,
-        drain(): SampleColumns {
-          const at_ns = BigInt64Array.from(times);
-          const joules = Float64Array.from(times, (t) => (Number(t - zero) / 1e9) * 10);
-          const n = times.length;
-          times = [];
-          return {
-            at_ns,
-            read_ns: new Float64Array(n),
-            domain: new Uint16Array(n),
-            raw: new BigInt64Array(n),
-            raw_valid: new Uint8Array(n).fill(1),
-            event: new Uint8Array(n).fill(sampleEvents.indexOf('ok')),
-            booked_energy_j: joules,
-            booked_lo_j: joules,
-            booked_hi_j: joules,
-            power_w: new Float64Array(n),
-            power_valid: new Uint8Array(n),
-          };
-        },
-        mark: read,
-        status: () => ({ state: 'running', reason: null, reads: 0, missed_deadlines: 0, read_ns: 0 }),
-        stop: () => clearInterval(timer),
-      };
-    },
-  };
-}
+    domains: [testDomain({ id: 'fake:0', source: 'fake', update_period_ns: 50_000_000 })],
+    clock,
+    period_ns: 5_000_000,
+    watts: () => 10,
+  });
 
 export interface WorldOptions {
   /** What the model answers to `a+b`; default: the right sum. */

@@ -1,21 +1,10 @@
-import type { Domain } from '@perwatt/core';
 import { instant } from '@perwatt/core';
 import type { PowerFileSeries, Sitting } from '@perwatt/records';
+import { testDomain } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
 import { seriesFor, windowOf } from './cell-input.js';
 
-const domain: Domain = {
-  id: 'package-0',
-  source: 'rapl',
-  scope: 'package',
-  kind: 'counter',
-  provenance: 'counter',
-  in_total: true,
-  update_period_ns: 1e6,
-  quantum: null,
-  scale_error_ratio: null,
-  note: null,
-};
+const domain = testDomain({ id: 'package-0', source: 'rapl', provenance: 'counter' });
 
 /** A power file read once a unit of time from `first` to `last`; its first booked joule tells it from others. */
 function powerFile(

@@ -1,20 +1,9 @@
-import type { Domain } from '@perwatt/core';
 import type { PowerFileSeries } from '@perwatt/records';
+import { testDomain } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
 import { powerTimeline } from './power-timeline.js';
 
-const domain: Domain = {
-  id: 'package-0',
-  source: 'rapl',
-  scope: 'package',
-  kind: 'counter',
-  provenance: 'counter',
-  in_total: true,
-  update_period_ns: 1e6,
-  quantum: null,
-  scale_error_ratio: null,
-  note: null,
-};
+const domain = testDomain({ id: 'package-0', source: 'rapl', provenance: 'counter' });
 
 const powerFile = (boot_id: string, start_s: number, watts: number): PowerFileSeries => {
   const times = [0, 1, 2].map((i) => BigInt(start_s + i) * 1_000_000_000n);

@@ -9,35 +9,26 @@ import {
   type RunManifest,
   SegmentWriter,
 } from '@perwatt/records';
+import { testDomain } from '@perwatt/test-kit';
 import { BOOT, hex, manifestOf, ns, type SyntheticOptions, text } from './synthetic-manifest.fixture.js';
 import { callRows, queryRow, type SyntheticQuery, textRows } from './synthetic-rows.fixture.js';
 
 export type { SyntheticOptions };
 
-const rapl: Domain = {
+const rapl = testDomain({
   id: 'rapl:0:package-0',
   source: 'rapl',
-  scope: 'package',
-  kind: 'counter',
   provenance: 'counter',
-  in_total: true,
-  update_period_ns: 1e6,
   quantum: 6.1e-5,
-  scale_error_ratio: null,
-  note: null,
-};
-const estimate: Domain = {
+});
+const estimate = testDomain({
   id: 'estimate:cpu',
   source: 'estimate-cpu-load',
-  scope: 'package',
   kind: 'estimate',
   provenance: 'estimated',
-  in_total: true,
   update_period_ns: 1e8,
-  quantum: null,
-  scale_error_ratio: null,
   note: 'P = TDP_share × (0.3 + 0.7 × u^2); TDP 65 W by table, 2 of 8 threads; host power is unknowable on a virtual machine',
-};
+});
 
 interface World {
   readonly options: Required<SyntheticOptions>;

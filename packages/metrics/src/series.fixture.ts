@@ -1,20 +1,10 @@
 import { type Domain, instant } from '@perwatt/core';
+import { testDomain } from '@perwatt/test-kit';
 import type { CallSpan, PowerSeries, Window } from './types.js';
 
 /** A counter that renews its value every millisecond, unless told otherwise. */
-export const domainOf = (changes: Partial<Domain> = {}): Domain => ({
-  id: 'rapl:0:package-0',
-  source: 'rapl',
-  scope: 'package',
-  kind: 'counter',
-  provenance: 'counter',
-  in_total: true,
-  update_period_ns: 1e6,
-  quantum: null,
-  scale_error_ratio: null,
-  note: null,
-  ...changes,
-});
+const domainOf = (changes: Partial<Domain> = {}): Domain =>
+  testDomain({ id: 'rapl:0:package-0', source: 'rapl', provenance: 'counter', ...changes });
 
 export const at = (seconds: number) => instant(BigInt(Math.round(seconds * 1e9)));
 export const span = (start_s: number, end_s: number): Window => ({ start: at(start_s), end: at(end_s) });

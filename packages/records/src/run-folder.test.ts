@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Domain, hints, MatrixFile, type QueryRow, SCHEMA_VERSION, type TextRow } from '@perwatt/core';
+import { hints, MatrixFile, type QueryRow, SCHEMA_VERSION, type TextRow } from '@perwatt/core';
+import { testDomain } from '@perwatt/test-kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { completedQueries } from './completed-queries.js';
 import type { CellFile, PowerFile, RunManifest } from './manifest.js';
@@ -365,18 +366,7 @@ describe('completed queries', () => {
 });
 
 describe('power', () => {
-  const domain: Domain = {
-    id: 'd0',
-    source: 'rapl',
-    scope: 'package',
-    kind: 'counter',
-    provenance: 'counter',
-    in_total: true,
-    update_period_ns: 1e6,
-    quantum: null,
-    scale_error_ratio: null,
-    note: null,
-  };
+  const domain = testDomain({ id: 'd0', source: 'rapl', provenance: 'counter' });
   const facts = {
     source: 'rapl',
     provenance: 'counter',

@@ -27,6 +27,7 @@ export interface ScriptedSample {
 /** A domain with everything that a test doesn't care about filled in. */
 export function testDomain(domain: Partial<Domain> & Pick<Domain, 'id'>): Domain {
   return {
+    id: domain.id,
     source: 'scripted',
     scope: 'package',
     kind: 'counter',

@@ -12,6 +12,8 @@ import { checkPeriod, type ScriptedSample, sampleColumns } from './power-scripte
 export interface SteadySourceOptions {
   readonly name?: string;
   readonly domains: readonly Domain[];
+  /** Time between two samples when the recorder is not asked for another, ns; default 100 ms. */
+  readonly period_ns?: number;
   /** Time of every sample; move it to let time pass. */
   readonly clock: Clock;
   /** Power of a domain at a time since the start, W. */
@@ -22,13 +24,14 @@ export interface SteadySourceOptions {
 
 /** A power source whose energy follows a clock: a sample every period that has passed, taken when it is drained or marked. */
 export function steadyPowerSource(options: SteadySourceOptions): PowerSource {
-  const [first] = options.domains;
+  const { name = 'steady', domains, period_ns: default_period_ns = 100_000_000 } = options;
+  const [first] = domains;
   if (first === undefined) throw new Error('a steady source needs a domain');
   return {
-    name: options.name ?? 'steady',
+    name,
     provenance: first.provenance,
-    default_period_ns: 100_000_000,
-    start: ({ period_ns = 100_000_000 } = {}) => record(options, period_ns),
+    default_period_ns,
+    start: ({ period_ns = default_period_ns } = {}) => record(options, period_ns),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   tickingClock,
 } from '@perwatt/test-kit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Io } from '../io.js';
+import { recordedIo } from '../io.fixture.js';
 import { callCommand } from './call.js';
 
 interface Result {
@@ -28,29 +28,13 @@ interface World {
 async function run(args: readonly string[], { answer, stdin = '', env = {} }: World = {}): Promise<Result> {
   const server = await mockOpenAiServer(answer);
   onTestFinished(server.close);
-  const out: string[] = [];
-  const err: string[] = [];
-  let code = 0;
-  const io: Io = {
-    print: (line) => void out.push(line),
-    printError: (line) => void err.push(line),
-    draw: () => {},
-    stdin: Readable.from([stdin]),
-    env,
-    cwd: '/',
-    columns: null,
-    wallTime: () => new Date(0),
-    signal: new AbortController().signal,
-    setExitCode: (value) => {
-      code = value;
-    },
-  };
+  const { io, result } = recordedIo({ stdin: Readable.from([stdin]), env });
   const command = callCommand(io, tickingClock(1_000_000n))
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   const where = args.includes('--endpoint') ? [] : ['--endpoint', server.url];
   await command.parseAsync([...where, '--model', 'scripted', ...args], { from: 'user' });
-  return { code, out, err, requests: server.requests };
+  return { ...result, requests: server.requests };
 }
 const record = ({ out }: Result): unknown => JSON.parse(out.join('\n'));
 const count = ['--prompt', 'Say the word apple.', '--max-tokens', '4'];
@@ -219,7 +203,7 @@ describe('wrong usage', () => {
   });
 
   test('help names every flag', async () => {
-    const help = callCommand({} as Io, tickingClock()).helpInformation();
+    const help = callCommand(recordedIo().io, tickingClock()).helpInformation();
     for (const flag of [
       '--endpoint',
       '--model',

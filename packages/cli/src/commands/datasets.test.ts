@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { CommanderError } from 'commander';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Io } from '../io.js';
+import { recordedIo } from '../io.fixture.js';
 import { datasetsCommand } from './datasets.js';
 
 /** Runs the command in a folder; what it threw is a result like any other. */
@@ -12,19 +11,7 @@ async function run(
   args: readonly string[],
   cwd = '/',
 ): Promise<{ readonly out: string[]; readonly error: unknown }> {
-  const out: string[] = [];
-  const io: Io = {
-    print: (line) => void out.push(line),
-    printError: () => {},
-    draw: () => {},
-    stdin: Readable.from([]),
-    env: {},
-    cwd,
-    columns: null,
-    wallTime: () => new Date(0),
-    signal: new AbortController().signal,
-    setExitCode: () => {},
-  };
+  const { io, result } = recordedIo({ cwd });
   const command = datasetsCommand(io);
   for (const each of [command, ...command.commands])
     each.exitOverride().configureOutput({ writeErr: () => {} });
@@ -32,7 +19,7 @@ async function run(
     () => null,
     (thrown: unknown) => thrown,
   );
-  return { out, error };
+  return { out: result.out, error };
 }
 
 function folderWith(name: string, text: string): string {

@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream';
 import type { Probe } from '@perwatt/core';
 import { expect, test } from 'vitest';
-import type { Io } from '../io.js';
+import { recordedIo } from '../io.fixture.js';
 import { doctorCommand } from './doctor.js';
 
 const probes: readonly Probe[] = [
@@ -23,21 +22,9 @@ const engine: Probe = {
 };
 
 const output = async (args: string[], found = [async () => probes, async () => [engine]]) => {
-  const out: string[] = [];
-  const io: Io = {
-    print: (line) => void out.push(line),
-    printError: () => {},
-    draw: () => {},
-    stdin: Readable.from([]),
-    env: {},
-    cwd: '/',
-    columns: null,
-    wallTime: () => new Date(0),
-    signal: new AbortController().signal,
-    setExitCode: () => {},
-  };
+  const { io, result } = recordedIo();
   await doctorCommand(io, found).parseAsync(args, { from: 'user' });
-  return out.join('\n');
+  return result.out.join('\n');
 };
 
 test('shows by area what can be used, and what would enable the rest', async () => {

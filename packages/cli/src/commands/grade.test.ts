@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { PerwattError } from '@perwatt/core';
 import { CommanderError } from 'commander';
 import { describe, expect, test } from 'vitest';
-import type { Io } from '../io.js';
+import { recordedIo } from '../io.fixture.js';
 import { gradeCommand } from './grade.js';
 
 interface Result {
@@ -12,19 +12,7 @@ interface Result {
 
 /** Runs the command over chunks of standard input; what it threw is a result like any other. */
 async function run(args: readonly string[], stdin: readonly (string | Uint8Array)[]): Promise<Result> {
-  const out: string[] = [];
-  const io: Io = {
-    print: (line) => void out.push(line),
-    printError: () => {},
-    draw: () => {},
-    stdin: Readable.from(stdin),
-    env: {},
-    cwd: '/',
-    columns: null,
-    wallTime: () => new Date(0),
-    signal: new AbortController().signal,
-    setExitCode: () => {},
-  };
+  const { io, result } = recordedIo({ stdin: Readable.from(stdin) });
   const command = gradeCommand(io)
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
@@ -32,7 +20,7 @@ async function run(args: readonly string[], stdin: readonly (string | Uint8Array
     () => null,
     (thrown: unknown) => thrown,
   );
-  return { out, error };
+  return { out: result.out, error };
 }
 
 const line = (fields: object) => `${JSON.stringify(fields)}\n`;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
 import type { CatalogueModel, WeightsWorld } from '@perwatt/clients';
 import { ggufFixture } from '@perwatt/test-kit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { recordedIo } from '../io.fixture.js';
 import type { Io } from '../io.js';
 import { modelsCommand } from './models.js';
 
@@ -36,42 +36,27 @@ async function run(args: string[], here: readonly string[] = ['dense'], io: Part
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, weights);
   }
-  const out: string[] = [];
-  const err: string[] = [];
-  const drawn: string[] = [];
-  let code = 0;
   let now = 0;
   const world: Partial<WeightsWorld> = {
     catalogue: [model('dense'), model('sparse')],
     lock: { files: { dense: pin('dense.gguf'), sparse: pin('sparse.gguf') }, wheels: {} },
     home: cache,
   };
-  const command = modelsCommand(
-    {
-      print: (line) => void out.push(line),
-      printError: (line) => void err.push(line),
-      draw: (text) => void drawn.push(text),
-      stdin: Readable.from([]),
-      env: { PERWATT_CACHE: cache, HF_HUB_OFFLINE: '1' },
-      cwd: cache,
-      columns: null,
-      wallTime: () => {
-        now += 1000;
-        return new Date(now);
-      },
-      signal: new AbortController().signal,
-      setExitCode: (value) => {
-        code = value;
-      },
-      ...io,
+  const recorded = recordedIo({
+    env: { PERWATT_CACHE: cache, HF_HUB_OFFLINE: '1' },
+    cwd: cache,
+    wallTime: () => {
+      now += 1000;
+      return new Date(now);
     },
-    world,
-  );
+    ...io,
+  });
+  const command = modelsCommand(recorded.io, world);
   const error: unknown = await command.parseAsync(args, { from: 'user' }).then(
     () => null,
     (thrown: unknown) => thrown,
   );
-  return { out, err, drawn, code, error, cache };
+  return { ...recorded.result, error, cache };
 }
 
 describe('list', () => {

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { type Clock, PerwattError, type PowerSource } from '@perwatt/core';
 import { powerSources } from '@perwatt/native-power';
 import {
@@ -10,6 +9,7 @@ import {
   testDomain,
 } from '@perwatt/test-kit';
 import { expect, onTestFinished, test } from 'vitest';
+import { recordedIo } from '../io.fixture.js';
 import type { Io } from '../io.js';
 import { powerCommand } from './power.js';
 
@@ -44,24 +44,9 @@ interface Given {
 }
 
 async function run(args: readonly string[], { columns, env = {}, stopAfter = Infinity, sources }: Given) {
-  const [out, err, drawn]: [string[], string[], string[]] = [[], [], []];
   const stopping = new AbortController();
-  let code = 0;
   let waits = 0;
-  const io: Io = {
-    print: (line) => void out.push(line),
-    printError: (line) => void err.push(line),
-    draw: (text) => void drawn.push(text),
-    stdin: Readable.from([]),
-    env,
-    cwd: '/',
-    columns: columns ?? null,
-    wallTime: () => new Date(0),
-    signal: stopping.signal,
-    setExitCode: (value) => {
-      code = value;
-    },
-  };
+  const { io, result } = recordedIo({ env, columns: columns ?? null, signal: stopping.signal });
   const clock = manualClock();
   const world = sources && {
     sources: () => sources(clock),
@@ -73,7 +58,7 @@ async function run(args: readonly string[], { columns, env = {}, stopAfter = Inf
     },
   };
   await powerCommand(io, world).parseAsync(args, { from: 'user' });
-  return { out, err, drawn, code };
+  return result;
 }
 
 const steady = (domains: (typeof pkg)[], watts: readonly number[]) => (clock: Clock) => [

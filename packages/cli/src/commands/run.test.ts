@@ -1,28 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { PerwattError } from '@perwatt/core';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Io } from '../io.js';
+import { recordedIo } from '../io.fixture.js';
 import { parseFilter, readMatrix, runCommand } from './run.js';
-
-function ioIn(cwd: string): Io & { readonly lines: string[] } {
-  const lines: string[] = [];
-  return {
-    lines,
-    print: (line) => lines.push(line),
-    printError: (line) => lines.push(line),
-    draw: () => {},
-    stdin: new PassThrough(),
-    env: {},
-    cwd,
-    columns: null,
-    wallTime: () => new Date(0),
-    signal: new AbortController().signal,
-    setExitCode: () => {},
-  };
-}
 
 function folderWith(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'perwatt-cli-'));
@@ -46,27 +28,30 @@ test('paths of a matrix are taken from its folder, and --power names its sources
   const folder = folderWith(
     'name: t\naxes:\n  model: [{ id: m, path: w.gguf }, other]\n  dataset: [{ id: d, kind: csv, path: sub/d.csv }, sums]\n',
   );
-  const matrix = readMatrix('m.yaml', { power: 'a,b' }, ioIn(folder));
+  const matrix = readMatrix('m.yaml', { power: 'a,b' }, recordedIo({ cwd: folder }).io);
   expect(matrix.axes.model[0]).toEqual({ id: 'm', path: join(folder, 'w.gguf') });
   expect(matrix.axes.dataset[0]).toMatchObject({ path: join(folder, 'sub/d.csv') });
   expect(matrix.axes.dataset[1]).toEqual({ id: 'sums' });
   expect(matrix.power).toEqual({ sources: ['a', 'b'] });
-  expect(readMatrix('m.yaml', { power: 'none' }, ioIn(folder)).power).toBeUndefined();
+  expect(readMatrix('m.yaml', { power: 'none' }, recordedIo({ cwd: folder }).io).power).toEqual({
+    sources: [],
+  });
+  expect(readMatrix('m.yaml', {}, recordedIo({ cwd: folder }).io).power).toBeUndefined();
 });
 
 test('a matrix file that is not there is one clear error', () => {
-  expect(() => readMatrix('none.yaml', {}, ioIn(tmpdir()))).toThrowError(
+  expect(() => readMatrix('none.yaml', {}, recordedIo({ cwd: tmpdir() }).io)).toThrowError(
     expect.objectContaining({ code: 'FILE_UNREADABLE', message: 'matrix file none.yaml does not exist' }),
   );
 });
 
 test('the schema is printed as JSON Schema, without a matrix', async () => {
-  const io = ioIn(tmpdir());
+  const { io, result } = recordedIo({ cwd: tmpdir() });
   const deps = () => {
     throw new PerwattError('USAGE', 'nothing is run');
   };
   await runCommand(io, deps).parseAsync(['--schema'], { from: 'user' });
-  const schema = JSON.parse(io.lines.join('\n'));
+  const schema = JSON.parse(result.out.join('\n'));
   expect(schema).toMatchObject({ type: 'object', additionalProperties: false, required: ['name', 'axes'] });
   expect(Object.keys(schema.properties.axes.properties)).toEqual([
     'model',

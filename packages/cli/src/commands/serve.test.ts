@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { type Clock, instant } from '@perwatt/core';
 import { ggufFixture } from '@perwatt/test-kit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Io } from '../io.js';
+import { recordedIo } from '../io.fixture.js';
 import { serveCommand } from './serve.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'perwatt-serve-'));
@@ -15,27 +14,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const clock: Clock = { now: () => instant(process.hrtime.bigint()) };
 
 function start(args: readonly string[], env: Record<string, string> = {}) {
-  const out: string[] = [];
   const stopping = new AbortController();
-  const io: Io = {
-    print: (line) => void out.push(line),
-    printError: () => {},
-    draw: () => {},
-    stdin: Readable.from([]),
-    env,
-    cwd: folder,
-    columns: null,
-    wallTime: () => new Date(0),
-    signal: stopping.signal,
-    setExitCode: () => {},
-  };
+  const { io, result } = recordedIo({ env, cwd: folder, signal: stopping.signal });
   const command = serveCommand(io, clock)
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   const done = command.parseAsync(['--model', './fixture.gguf', '--port', '0', '--threads', '1', ...args], {
     from: 'user',
   });
-  return { out, stop: () => stopping.abort(), done };
+  return { out: result.out, stop: () => stopping.abort(), done };
 }
 
 test('serves a file until it is stopped, then ends engine and server', async () => {

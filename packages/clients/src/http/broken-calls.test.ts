@@ -1,36 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 import {
   answerJson,
-  chatChunk,
   deadUrl,
   deliver,
   greedyRequest,
   type MockAnswer,
   type MockExchange,
-  mockedClient,
   sseDone,
-  sseEvent,
   tickingClock,
   watchedClock,
 } from '@perwatt/test-kit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type OpenAiClientOptions, openAiClient } from './openai-client.js';
-
-const start = (answer?: MockAnswer, options: Partial<OpenAiClientOptions> = {}) =>
-  mockedClient((url) => openAiClient({ url, api: 'chat', clock: tickingClock(), ...options }), answer);
-
-const token = (text: string) => chatChunk({ content: text });
-const finish = chatChunk({}, 'stop');
-const usage = (n: number) => sseEvent({ choices: [], usage: { prompt_tokens: 5, completion_tokens: n } });
-const noTimes = { first_any_ns: null, first_content_ns: null, last_content_ns: null };
-
-const body =
-  (text: string, type = 'text/event-stream', status = 200): MockAnswer =>
-  async (exchange) => {
-    exchange.head(status, { 'content-type': type });
-    if (text !== '') await exchange.write(text);
-    exchange.end();
-  };
+import { openAiClient } from './openai-client.js';
+import { body, finish, noTimes, start, token, usage } from './scripted-answers.fixture.js';
 
 /** Sends the tokens, waits until the client has them, then does the last thing. */
 const sendThen =

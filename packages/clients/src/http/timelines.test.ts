@@ -2,23 +2,13 @@ import {
   chatChunk,
   deliver,
   greedyRequest,
-  type MockAnswer,
   manualClock,
-  mockedClient,
   sseDone,
   sseEvent,
-  tickingClock,
   watchedClock,
 } from '@perwatt/test-kit';
 import { describe, expect, test } from 'vitest';
-import { type OpenAiClientOptions, openAiClient } from './openai-client.js';
-
-const start = (answer?: MockAnswer, options: Partial<OpenAiClientOptions> = {}) =>
-  mockedClient((url) => openAiClient({ url, api: 'chat', clock: tickingClock(), ...options }), answer);
-
-const token = (text: string) => chatChunk({ content: text });
-const finish = chatChunk({}, 'stop');
-const usage = (n: number) => sseEvent({ choices: [], usage: { prompt_tokens: 5, completion_tokens: n } });
+import { finish, start, token, usage } from './scripted-answers.fixture.js';
 
 describe('timelines', () => {
   type Timeline = readonly (readonly [at_ms: number, bytes: string])[];
