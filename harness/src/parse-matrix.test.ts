@@ -69,3 +69,14 @@ test.each<[string, RegExp, string]>([
 ])('%j is refused: %s', (text, expected) => {
   expect(message(text)).toMatch(expected);
 });
+
+test('a file that is no text is refused in one line', () => {
+  expect(() => parseMatrix('GGUF\0\u0001: -- {', 'w.gguf')).toThrowError('w.gguf: this is no text');
+});
+
+test('of very many or very long problems a readable part is told', () => {
+  const keys = Array.from({ length: 40 }, (_, i) => `k${i}${'x'.repeat(400)}: 1`).join('\n');
+  expect(() => parseMatrix(`name: t\n${keys}`, 'm.yaml')).toThrowError(
+    expect.objectContaining({ message: expect.stringMatching(/^(.{0,340}\n){31} {2}and 11 more$/) }),
+  );
+});

@@ -9,9 +9,10 @@ interface Problem {
 
 /**
  * The matrix a YAML text describes, defaults filled in. Throws one `MATRIX_INVALID` that lists every problem with its
- * line in `file`: syntax, unknown keys, wrong values, duplicate axis values, names that point nowhere.
+ * line in `file` (of very many, the first): syntax, unknown keys, wrong values, duplicate axis values, names that point nowhere.
  */
 export function parseMatrix(text: string, file: string): MatrixFile {
+  if (text.includes('\0')) throw invalid(file, [{ line: null, text: 'this is no text' }]);
   const lines = new LineCounter();
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const lineAt = (offset: number) => lines.linePos(offset).line;
@@ -36,11 +37,20 @@ export function parseMatrix(text: string, file: string): MatrixFile {
   return parsed.data;
 }
 
+/** Most problems that are listed; the rest are counted. */
+const MOST = 30;
+const LONGEST = 300;
+
 function invalid(file: string, problems: readonly Problem[]): PerwattError {
   const sorted = problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  const rows = sorted.map(({ line, text }) => `  ${line === null ? file : `${file}:${line}`}: ${text}`);
-  return new PerwattError('MATRIX_INVALID', `${file} is not a valid matrix\n${rows.join('\n')}`);
+  const rows = sorted
+    .slice(0, MOST)
+    .map(({ line, text }) => `  ${line === null ? file : `${file}:${line}`}: ${clip(text)}`);
+  const more = sorted.length > MOST ? `\n  and ${sorted.length - MOST} more` : '';
+  return new PerwattError('MATRIX_INVALID', `${file} is not a valid matrix\n${rows.join('\n')}${more}`);
 }
+
+const clip = (text: string) => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`);
 
 type LineOf = (path: readonly PropertyKey[]) => number | null;
 

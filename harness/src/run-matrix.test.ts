@@ -1,3 +1,5 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { PerwattError } from '@perwatt/core';
 import { completedQueries, openRun, type RunFolder } from '@perwatt/records';
 import { expect, test } from 'vitest';
 import { type HarnessDeps, pause } from './deps.js';
@@ -144,7 +146,6 @@ test('a sitting that a crash left open is settled before anything new is asked',
   const [cell] = folder.cells();
   const answered = completedQueries(folder, cell!.cell_id).answered.size;
   // What a kill between the last answer and the settling leaves: no queries segment, the sitting open.
-  const { rmSync } = await import('node:fs');
   rmSync(`${folder.cellFolder(cell!.cell_id)}/queries-0.arrows`);
   folder.writeCell({
     ...cell!,
@@ -169,6 +170,24 @@ test('a sitting that a crash left open is settled before anything new is asked',
   expect(after!.ledgers[0]!.queries_j).toBeCloseTo(cell!.ledgers[0]!.queries_j!, 9);
 });
 
+test('a sitting that a crash ended before anything was measured takes nothing from the others', async () => {
+  const deps = fakeWorld({ items: 12, call_ms: 4 });
+  const text = 'name: t\nprotocol: quick\naxes: {model: [m1], dataset: [d1]}';
+  const plan = await quickPlan(text, deps);
+  const { run: folder } = await run(plan, deps);
+  const [cell] = folder.cells();
+  const [sitting] = cell!.sittings;
+  const crashed = { ...sitting!, sitting: 1, state: 'open' as const, start_ns: sitting!.end_ns!, end_ns: null };
+  folder.writeCell({
+    ...cell!,
+    status: 'running',
+    sittings: [sitting!, { ...crashed, boot_id: 'a boot without samples' }],
+  });
+  const options = { root: '', signal: never };
+  const second = await resumeRun(openRun(folder.path), null, { deps, protocol: plan.protocol, options });
+  expect(second.run.cells()[0]).toMatchObject({ status: 'done', ledgers: cell!.ledgers });
+});
+
 const neverOpened = () => {
   throw new Error('nothing is left to ask');
 };
@@ -186,6 +205,7 @@ test('a resume with a changed matrix is refused, naming what changed', async () 
   ).rejects.toThrowError(
     expect.objectContaining({ code: 'MATRIX_CHANGED', message: expect.stringContaining('seed: 42 → 1') }),
   );
+  for (const cell of folder.cells()) folder.writeCell({ ...cell, status: 'running' });
   const other = fakeWorld({ items: 5 });
   await expect(
     resumeRun(folder, null, { deps: other, options: { root: '', signal: never } }),
@@ -211,6 +231,60 @@ test('a cell whose engine fails is recorded and the others go on; a resume tries
   });
   expect(idsOf(again.run)).toHaveLength(32);
   expect(again.run.cells().every((c) => c.status === 'done' && c.failure === null)).toBe(true);
+});
+
+test('a resume asks for what the open cells need only', async () => {
+  const plan = await quickPlan(yaml, fakeWorld());
+  const broken = fakeWorld({ broken: ['m2'] });
+  const first = await run(await quickPlan(yaml, broken), broken);
+  const again = await resumeRun(first.run, null, {
+    deps: fakeWorld({ unavailable: ['m1'] }),
+    protocol: plan.protocol,
+    options: { root: '', signal: never },
+  });
+  expect(again.results.map((r) => r.point.model)).toEqual(['m2', 'm2', 'm2', 'm2']);
+  expect(again.run.cells().map((c) => c.position)).toEqual(first.run.cells().map((c) => c.position));
+  expect(idsOf(again.run)).toHaveLength(32);
+});
+
+test('a crash before every cell had its file is made good', async () => {
+  const deps = fakeWorld();
+  const plan = await quickPlan(yaml, deps);
+  const { run: folder } = await run(plan, deps);
+  const lost = folder.manifest.order.at(-1)!;
+  rmSync(folder.cellFolder(lost), { recursive: true });
+  const again = await resumeRun(folder, null, {
+    deps,
+    protocol: plan.protocol,
+    options: { root: '', signal: never },
+  });
+  expect(again.results).toHaveLength(1);
+  expect(again.run.readCell(lost)).toMatchObject({ status: 'done', position: 7 });
+});
+
+test('a resume of a finished run does nothing', async () => {
+  const deps = fakeWorld();
+  const { run: folder } = await run(await quickPlan(yaml, deps), deps);
+  const before = folder.manifest;
+  const gone = fakeWorld({ unavailable: ['m1', 'm2'] });
+  const again = await resumeRun(openRun(folder.path), null, {
+    deps: { ...gone, powerSources: () => expect.fail('a source was read') },
+    options: { root: '', signal: never },
+  });
+  expect(again).toMatchObject({ status: 'done', results: [] });
+  expect(openRun(folder.path).manifest).toEqual(before);
+});
+
+test('power sources that are refused leave no run folder behind', async () => {
+  const deps = fakeWorld();
+  const root = temporaryFolder();
+  const powerSources = () => {
+    throw new PerwattError('INPUT_INVALID', 'no power source is called "x"');
+  };
+  await expect(
+    runPlan(await quickPlan(yaml, deps), { ...deps, powerSources }, { root, signal: never }),
+  ).rejects.toThrowError('no power source is called "x"');
+  expect(readdirSync(root)).toEqual([]);
 });
 
 test('a model that cannot be had is left out and named; without any model nothing starts', async () => {

@@ -1,11 +1,19 @@
-import { type EndpointFacts, type MatrixFile, messageOf, PerwattError, SCHEMA_VERSION } from '@perwatt/core';
+import {
+  axisNames,
+  type EndpointFacts,
+  type MatrixFile,
+  messageOf,
+  PerwattError,
+  type PowerSource,
+  SCHEMA_VERSION,
+} from '@perwatt/core';
 import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
 import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { canonicalJson, differences, sha256Hex } from './canonical.js';
 import { createClientPool } from './client-pool.js';
 import { type HarnessDeps, pause } from './deps.js';
 import { createIdleBaselines, type IdleBaselines } from './idle-baselines.js';
-import { type Cell, type Plan, planMatrix } from './plan.js';
+import { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
 import { openPowerLog, type PowerLog } from './power-log.js';
 import { type CellResult, createProgress, type Progress } from './progress.js';
 import type { Protocol } from './protocols.js';
@@ -31,6 +39,7 @@ export interface RunOutcome {
 
 /** Executes a plan in a new run folder. A cell that fails is recorded and the run goes on. */
 export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions): Promise<RunOutcome> {
+  const sources = deps.powerSources(plan.matrix.power?.sources);
   const now = deps.wallTime();
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace(/\..*/, 'Z').replace('T', '-');
   const manifest: RunManifest = {
@@ -51,7 +60,7 @@ export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions
   const release = run.lock();
   try {
     for (const cell of plan.cells) run.writeCell(plannedCell(cell, manifest.run_id));
-    return await execute(plan, run, { deps, options });
+    return await execute(plan, run, { deps, options, sources });
   } finally {
     release();
   }
@@ -66,7 +75,8 @@ export interface ResumeInput {
 
 /**
  * Goes on with a run: settles what a crash left open, then does what is missing. Refuses when the matrix, its data or
- * its models are no longer what the run was made of, naming what changed.
+ * its models are no longer what the run was made of, naming what changed. What only finished cells need is not asked
+ * for; where all are finished nothing is done and `results` is empty.
  *
  * @param matrix the file as it is now, or null to take the run's own
  */
@@ -82,20 +92,45 @@ export async function resumeRun(
   }
   const release = run.lock();
   try {
-    const full = await planMatrix(manifest.matrix, deps);
-    const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, run);
-    return await execute(plan, run, { deps, options });
+    const known = new Map(run.cells().map((cell) => [cell.cell_id, cell]));
+    const open = manifest.order.filter((id) => known.get(id)?.status !== 'done');
+    if (open.length === 0) {
+      run.updateManifest({ status: 'done' });
+      return { run, status: 'done', results: [] };
+    }
+    const sources = deps.powerSources(manifest.matrix.power?.sources);
+    const full = await planMatrix(manifest.matrix, deps, filterOf(open, known));
+    const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, { run, open, known });
+    for (const cell of plan.cells) {
+      if (!known.has(cell.id)) run.writeCell(plannedCell(cell, manifest.run_id));
+    }
+    return await execute(plan, run, { deps, options, sources });
   } finally {
     release();
   }
 }
 
+/** Keeps what the open cells are made of; everything where a crash left one without its file. */
+function filterOf(open: readonly string[], known: KnownCells): Filter {
+  const points = open.map((id) => known.get(id)?.point);
+  if (points.includes(undefined)) return {};
+  return Object.fromEntries(axisNames.map((axis) => [axis, points.flatMap((p) => p?.[axis] ?? [])]));
+}
+
+type KnownCells = ReadonlyMap<string, CellFile>;
+
+interface OpenCells {
+  readonly run: RunFolder;
+  readonly open: readonly string[];
+  readonly known: KnownCells;
+}
+
 /** The plan's cells as the run holds them. A cell that is gone or new means that something it is made of changed. */
-function inOrder(plan: Plan, run: RunFolder): Plan {
-  const cells = run.manifest.order.map((id, position) => {
+function inOrder(plan: Plan, { run, open, known }: OpenCells): Plan {
+  const cells = open.map((id) => {
     const cell = plan.cells.find((c) => c.id === id);
-    if (cell !== undefined) return { ...cell, position };
-    const point = Object.values(run.readCell(id).point).join(' × ');
+    if (cell !== undefined) return { ...cell, position: run.manifest.order.indexOf(id) };
+    const point = Object.values(known.get(id)?.point ?? {}).join(' × ');
     const missing = plan.left_out.map(({ reason }) => reason).join('; ');
     throw new PerwattError(
       missing === '' ? 'MATRIX_CHANGED' : 'MODEL_UNAVAILABLE',
@@ -128,10 +163,15 @@ const plannedCell = (cell: Cell, run_id: string): CellFile => ({
 
 interface Execution {
   readonly deps: HarnessDeps;
+  readonly sources: readonly PowerSource[];
   readonly options: RunOptions;
 }
 
-async function execute(plan: Plan, run: RunFolder, { deps, options }: Execution): Promise<RunOutcome> {
+async function execute(
+  plan: Plan,
+  run: RunFolder,
+  { deps, options, sources }: Execution,
+): Promise<RunOutcome> {
   const broken = new AbortController();
   const signal = AbortSignal.any([options.signal, broken.signal]);
   run.updateManifest({
@@ -146,9 +186,8 @@ async function execute(plan: Plan, run: RunFolder, { deps, options }: Execution)
     ],
   });
   settleCrashed(plan, run);
-  const { power: wanted } = plan.matrix;
-  const power = openPowerLog(run, deps.powerSources(wanted?.sources), {
-    period_ms: wanted?.period_ms,
+  const power = openPowerLog(run, sources, {
+    period_ms: plan.matrix.power?.period_ms,
     boot_id: deps.bootId(),
   });
   const progress = createProgress(plan.cells, deps.clock);

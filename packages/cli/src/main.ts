@@ -43,13 +43,15 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 }
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
+  io.printError(`error: standard output cannot be written: ${error.message}`);
+  process.exit(1);
 });
+process.stderr.on('error', () => {});
 
 const program = new Command('perwatt')
   .description('Intelligence per watt, measured: accuracy, watts and joules of models on accelerators')
   .version(version)
   .option('--verbose', 'add the causes of an error')
-  .configureHelp({ showGlobalOptions: true })
   .addHelpText(
     'after',
     `
@@ -71,7 +73,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .addCommand(gradeCommand(io))
   .addCommand(callCommand(io))
   .addCommand(serveCommand(io));
-for (const command of withSubcommands(program)) command.exitOverride();
+for (const command of withSubcommands(program))
+  command.exitOverride().configureHelp({ showGlobalOptions: true });
 
 function* withSubcommands(command: Command): Generator<Command> {
   yield command;

@@ -39,7 +39,7 @@ const sysRoot = (io: Io): string => io.env['PERWATT_SYSFS_ROOT'] ?? '/';
 /** The real world of a run, from the leaves. */
 export const makeDeps =
   (io: Io, version: string): MakeDeps =>
-  ({ base, power, fetch }) => {
+  ({ base, fetch }) => {
     const root = sysRoot(io);
     return {
       version,
@@ -52,7 +52,7 @@ export const makeDeps =
         const times = cpuTimes('/', [process.pid, ...pids]);
         return times === null ? null : { host_busy_ns: times.busy_ns, own_ns: times.own_ns };
       },
-      powerSources: (names) => (power ? sources(root, names, io) : []),
+      powerSources: (names) => (names?.length === 0 ? [] : sources(root, names, io)),
       loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed }),
       grader: graderById,
       strategy: strategyById,

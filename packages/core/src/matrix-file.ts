@@ -104,7 +104,10 @@ export const MatrixFile = z.strictObject({
   endpoints: z.record(name, Endpoint).optional(),
   power: z
     .strictObject({
-      sources: z.array(z.string()).min(1).optional().describe('Sources to use; default: the best present'),
+      sources: z
+        .array(z.string())
+        .optional()
+        .describe('Sources to use, an empty list for none; default: the best present'),
       period_ms: z
         .number()
         .min(1)

@@ -54,6 +54,14 @@ export function createRun(root: string, manifest: RunManifest): RunFolder {
   const path = join(root, fileName('run id', manifest.run_id));
   try {
     makeFolder(root);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw fileError(error, root);
+    throw new PerwattError('FILE_UNREADABLE', `${root} is a file, not a folder`, {
+      hint: 'Give another folder with `--out`.',
+      cause: error,
+    });
+  }
+  try {
     mkdirSync(path);
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw fileError(error, path);

@@ -9,7 +9,7 @@ interface ShowFlags {
   readonly seed: number;
   readonly level?: number;
   readonly path?: string;
-  readonly option: readonly string[];
+  readonly option?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -54,7 +54,6 @@ const showCommand = (io: Io) =>
       '--option <name=value>',
       'further option; the value is JSON or text; may be given several times',
       collect,
-      [],
     )
     .option('--json', 'print JSON instead of text')
     .addHelpText('after', examples)
@@ -66,7 +65,7 @@ const showCommand = (io: Io) =>
       for (const line of describe(entry, dataset)) io.print(line);
     });
 
-const collect = (value: string, before: readonly string[]) => [...before, value];
+const collect = (value: string, before: readonly string[] = []) => [...before, value];
 
 function whole(value: string): number {
   if (!/^[0-9]{1,9}$/.test(value)) throw new InvalidArgumentError('it must be a whole number.');
@@ -89,7 +88,7 @@ const load = (kind: string, flags: ShowFlags, io: Io): Promise<Dataset> =>
       options: {
         ...(flags.level === undefined ? {} : { level: flags.level }),
         ...(flags.path === undefined ? {} : { path: flags.path }),
-        ...Object.fromEntries(flags.option.map(parseOption)),
+        ...Object.fromEntries((flags.option ?? []).map(parseOption)),
       },
     },
     { root: io.cwd, seed: flags.seed, signal: io.signal },

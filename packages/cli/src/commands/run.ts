@@ -1,6 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type AxisName, axisNames, type MatrixFile, matrixJsonSchema, PerwattError } from '@perwatt/core';
+import {
+  type AxisName,
+  axisNames,
+  type MatrixFile,
+  matrixJsonSchema,
+  PerwattError,
+  systemCode,
+} from '@perwatt/core';
 import {
   estimatePlan,
   type Filter,
@@ -13,8 +20,9 @@ import {
   runPlan,
   type WattsNow,
 } from '@perwatt/harness';
-import { openRun, type RunFolder } from '@perwatt/records';
+import { type CellFile, openRun } from '@perwatt/records';
 import { buildResults } from '@perwatt/reports';
+import { strategies } from '@perwatt/strategies';
 import { Command } from 'commander';
 import type { Io } from '../io.js';
 import { makeReport, printResults } from '../make-report.js';
@@ -24,17 +32,13 @@ import { cellLine, type Display, type PowerNow, pointText, spanText, startDispla
  * What a run is made of; built from the leaves by `world.ts`. `base` resolves relative paths of the matrix; without
  * `fetch` weights that are not here are known by their pins alone.
  */
-export type MakeDeps = (options: {
-  readonly base: string;
-  readonly power: boolean;
-  readonly fetch: boolean;
-}) => HarnessDeps;
+export type MakeDeps = (options: { readonly base: string; readonly fetch: boolean }) => HarnessDeps;
 
 interface RunFlags {
   readonly out: string;
   readonly resume?: string;
   readonly dryRun?: boolean;
-  readonly filter: readonly string[];
+  readonly filter?: readonly string[];
   readonly power?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -49,7 +53,13 @@ Examples:
   perwatt run matrix.yaml --filter model=smollm2-135m --filter strategy=single
   perwatt run --resume runs/20261129-101500Z-quickstart
 
-A run ends with exit code 0 when every cell was measured, 1 when one failed, 130 after Ctrl-C.`;
+Strategies:
+${strategies()
+  .map(({ id, summary }) => `  ${id.padEnd(17)} ${summary}`)
+  .join('\n')}
+
+A run ends with exit code 0 when every cell was measured, 1 when a cell or more than 5 % of its queries failed,
+130 after Ctrl-C.`;
 
 /** `perwatt run`: executes a matrix, or goes on with one. */
 export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
@@ -59,7 +69,7 @@ export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
     .option('--out <dir>', 'folder that run folders are made in', 'runs')
     .option('--resume <run>', 'go on with this run folder: skip what is done, settle what a crash left open')
     .option('--dry-run', 'print the cells and an estimate, run nothing')
-    .option('--filter <axis=value>', 'keep only these cells; may be given several times', collect, [])
+    .option('--filter <axis=value>', 'keep only these cells; may be given several times', collect)
     .option('--power <sources>', '`none`, or names of power sources separated by commas')
     .option('--no-report', 'leave the report out')
     .option('--schema', 'print the JSON Schema of the matrix file')
@@ -71,31 +81,45 @@ export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
       if (flags.resume !== undefined) return resume(file, flags, { io, makeDeps });
       if (file === undefined) throw new PerwattError('USAGE', 'no matrix file was given');
       const matrix = readMatrix(file, flags, io);
-      const deps = makeDeps({ base: io.cwd, power: flags.power !== 'none', fetch: flags.dryRun !== true });
-      const plan = await planMatrix(matrix, deps, parseFilter(flags.filter));
-      if (flags.dryRun) return printPlan(plan, flags, io);
+      const deps = makeDeps({ base: io.cwd, fetch: flags.dryRun !== true });
+      const plan = await planMatrix(matrix, deps, parseFilter(flags.filter ?? []));
+      if (flags.dryRun) {
+        deps.powerSources(matrix.power?.sources);
+        return printPlan(plan, flags, io);
+      }
       await finish(flags, io, (hooks) => runPlan(plan, deps, { root: resolve(io.cwd, flags.out), ...hooks }));
     });
 
-const collect = (value: string, before: readonly string[]) => [...before, value];
+const collect = (value: string, before: readonly string[] = []) => [...before, value];
 
 /** The matrix with paths made absolute, so that it means the same from any folder. */
 export function readMatrix(file: string, flags: Pick<RunFlags, 'power'>, io: Io): MatrixFile {
   const path = resolve(io.cwd, file);
-  if (!existsSync(path)) throw new PerwattError('FILE_UNREADABLE', `matrix file ${file} does not exist`);
-  const matrix = parseMatrix(readFileSync(path, 'utf8'), file);
+  const matrix = withPower(parseMatrix(readText(path, file), file), flags);
   const base = join(path, '..');
   const absolute = (value: unknown) => (typeof value === 'string' ? resolve(base, value) : value);
   const model = matrix.axes.model.map((m) =>
     m.path === undefined ? m : { ...m, path: resolve(base, m.path) },
   );
   const dataset = matrix.axes.dataset.map((d) => ('path' in d ? { ...d, path: absolute(d['path']) } : d));
-  const sources = flags.power === undefined || flags.power === 'none' ? null : flags.power.split(',');
-  return {
-    ...matrix,
-    axes: { ...matrix.axes, model, dataset },
-    ...(sources === null ? {} : { power: { ...matrix.power, sources } }),
-  };
+  return { ...matrix, axes: { ...matrix.axes, model, dataset } };
+}
+
+function readText(path: string, file: string): string {
+  if (!existsSync(path)) throw new PerwattError('FILE_UNREADABLE', `matrix file ${file} does not exist`);
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new PerwattError('FILE_UNREADABLE', `cannot read matrix file ${file}: ${systemCode(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** `--power` stands in the matrix of the run, so that a resume reads the same sources or, after `none`, no source. */
+function withPower(matrix: MatrixFile, { power }: Pick<RunFlags, 'power'>): MatrixFile {
+  if (power === undefined) return matrix;
+  return { ...matrix, power: { ...matrix.power, sources: power === 'none' ? [] : power.split(',') } };
 }
 
 /** `axis=value` texts as a filter. */
@@ -139,10 +163,11 @@ async function resume(
   flags: RunFlags,
   { io, makeDeps }: { readonly io: Io; readonly makeDeps: MakeDeps },
 ): Promise<void> {
-  if (flags.filter.length > 0) throw new PerwattError('USAGE', '--filter cannot be combined with --resume');
+  const alone = flags.filter === undefined ? (flags.dryRun ? '--dry-run' : null) : '--filter';
+  if (alone !== null) throw new PerwattError('USAGE', `${alone} cannot be combined with --resume`);
   const run = openRun(resolve(io.cwd, flags.resume ?? ''));
-  const matrix = file === undefined ? null : readMatrix(file, flags, io);
-  const deps = makeDeps({ base: io.cwd, power: flags.power !== 'none', fetch: true });
+  const matrix = file === undefined ? withPower(run.manifest.matrix, flags) : readMatrix(file, flags, io);
+  const deps = makeDeps({ base: io.cwd, fetch: true });
   const root = join(run.path, '..');
   await finish(flags, io, (hooks) => resumeRun(run, matrix, { deps, options: { root, ...hooks } }));
 }
@@ -179,21 +204,30 @@ async function finish(
 }
 
 async function conclude({ run, status, results }: RunOutcome, flags: RunFlags, io: Io): Promise<void> {
+  if (status === 'done' && results.length === 0)
+    io.printError('nothing to do: every cell of the run is done');
   const report = flags.report ? await makeReport(run) : null;
   printResults(report?.results ?? (await buildResults(run)), io, { json: flags.json === true });
   if (report !== null && !flags.json) io.print(`report: ${report.html}`);
-  for (const failure of failures(run)) io.printError(failure);
+  const troubles = run.cells().flatMap(troublesOf);
+  for (const trouble of troubles) io.printError(trouble);
   if (status === 'interrupted') {
     io.printError(`interrupted; go on with: perwatt run --resume ${run.path}`);
     return io.setExitCode(130);
   }
-  if (results.some((r) => r.status === 'failed')) io.setExitCode(1);
+  if (run.cells().some(isBroken)) io.setExitCode(1);
 }
 
-const failures = (run: RunFolder): string[] =>
-  run
-    .cells()
-    .filter((cell) => cell.status === 'failed')
-    .map(
-      (cell) => `cell failed: ${Object.values(cell.point).join(' × ')}: ${cell.failure ?? 'unknown reason'}`,
-    );
+/** What keeps a cell's figures from being used, and what would mend it. */
+function troublesOf({ point, status, failure, verdict }: CellFile): string[] {
+  const name = Object.values(point).join(' × ');
+  if (status === 'failed') return [`cell failed: ${name}: ${failure ?? 'unknown reason'}`];
+  if (verdict?.state !== 'invalid') return [];
+  const reasons = verdict.reasons.filter(({ code }) => code !== 'quick' && code !== 'resumed');
+  return [`cell invalid: ${name}: ${reasons.map(({ text }) => text).join('; ')}`];
+}
+
+/** A cell that failed as a whole, or so many of whose queries failed that it says nothing. */
+const isBroken = ({ status, verdict }: CellFile) =>
+  status === 'failed' ||
+  (verdict?.state === 'invalid' && verdict.reasons.some(({ code }) => code === 'failed_queries'));
