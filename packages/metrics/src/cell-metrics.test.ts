@@ -277,6 +277,23 @@ describe('repeats', () => {
     expect(accuracy.interval).toBe('item_bootstrap');
   });
 
+  test('a net figure has the spread and the error of the baseline that all of them share', () => {
+    const input = repeated(3);
+    const { net_power_w: net, power_w: gross } = cellMetrics({
+      ...input,
+      sittings: input.sittings.map((s) => ({
+        ...s,
+        baselines: [
+          { domain: 'rapl:0:package-0', when: 'before', at: at(-5), power_w: 10, lo_w: 1, hi_w: 19 },
+        ],
+      })),
+    }).values;
+    expect(net.interval).toBe('repeats_and_sensor');
+    expect(net.value).toBeCloseTo(gross.value! - 10, 9);
+    expect(net.lo).toBeLessThan(gross.value! - 19);
+    expect(net.hi).toBeGreaterThan(gross.value! - 1);
+  });
+
   test('two do not', () => {
     expect(cellMetrics(repeated(2)).values.energy_per_query_j).toMatchObject({
       interval: 'sensor_bounds',

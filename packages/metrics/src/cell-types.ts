@@ -35,13 +35,17 @@ export interface CellInput {
   readonly seed?: number;
 }
 
-/** How an interval was made; the sensor's bounds are no confidence interval. */
+/**
+ * How an interval was made. The sensor's bounds are no confidence interval; `repeats_and_sensor` holds both them and the
+ * 95 % interval over repeats.
+ */
 export type IntervalMethod =
   | 'wilson'
   | 'item_bootstrap'
   | 'item_clustered'
   | 'order_statistics'
   | 'repeats_t'
+  | 'repeats_and_sensor'
   | 'sensor_bounds';
 
 /** One metric of one cell. `value` is null with a reason, never 0 or NaN for missing. */

@@ -118,6 +118,22 @@ function sensorInterval(figure: EnergyFigure, energy: Energy, context: FigureCon
   return { lo: Math.min(atLo, atHi), hi: Math.max(atLo, atHi) };
 }
 
+/**
+ * The spread over repeats where it is known, else the sensor's bounds. All repeats of a net figure share one baseline,
+ * whose error no spread shows: it gets both.
+ */
+function joinedInterval(
+  spread: { lo: number; hi: number } | null,
+  sensor: ReturnType<typeof sensorInterval>,
+  kind: 'gross' | 'net',
+): Pick<MetricValue, 'lo' | 'hi' | 'interval'> {
+  if (spread === null) return { ...sensor, interval: 'sensor_bounds' };
+  if (kind === 'gross') return { ...spread, interval: 'repeats_t' };
+  const lo = sensor.lo === null ? null : Math.min(spread.lo, sensor.lo);
+  const hi = sensor.hi === null ? null : Math.max(spread.hi, sensor.hi);
+  return { lo, hi, interval: 'repeats_and_sensor' };
+}
+
 function energyValue(facts: CellFacts, name: FigureName, kind: 'gross' | 'net'): MetricValue {
   const id: MetricId = kind === 'gross' ? name : `net_${name}`;
   const figure: EnergyFigure = energyFigures[name];
@@ -129,12 +145,9 @@ function energyValue(facts: CellFacts, name: FigureName, kind: 'gross' | 'net'):
   const lacking = lackingFor(figure, energy, context);
   if (lacking !== null) return { ...absent(id, n, lacking), provenance };
   const spread = spreadOfRepeats(facts, figure, kind);
-  const { lo, hi } = spread ?? sensorInterval(figure, energy, context);
   return {
     value: figure.of(energy.value, context),
-    lo,
-    hi,
-    interval: spread === null ? 'sensor_bounds' : 'repeats_t',
+    ...joinedInterval(spread, sensorInterval(figure, energy, context), kind),
     n,
     unit: metricOf(id).unit,
     provenance,
