@@ -69,7 +69,7 @@ function runMissing({ cells, left_out, protocol }: Draft): NotMeasured[] {
   if (protocol === 'quick') {
     notes.push({
       code: 'quick',
-      text: 'Protocol quick: short baselines shared by several cells, few tokens, one repeat. Good for a first look.',
+      text: 'Protocol quick: short baselines shared by several cells, one warm-up call, no least window. Good for a first look.',
     });
   }
   return notes;

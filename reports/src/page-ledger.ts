@@ -1,10 +1,11 @@
 import type { DomainLedger } from '@perwatt/records';
 import { DASH, formatNumber, formatPercent } from './format.js';
 import { type Html, html } from './html.js';
-import { modelDot, reasonText } from './page-parts.js';
+import { modelDot, reasonText, tierBadge } from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
 
-const joules = (value: number | null): string => (value === null ? DASH : formatNumber(value, 4));
+const joules = (value: number | null, mark: string): string =>
+  value === null ? DASH : `${mark}${formatNumber(value, 4)}`;
 
 /** What the two sides of a ledger differ by, as a share of the meter. */
 function residual({ meter_j, queries_j, unattributed_j }: DomainLedger): string {
@@ -15,14 +16,15 @@ function residual({ meter_j, queries_j, unattributed_j }: DomainLedger): string 
 
 function rows(results: RunResults, cell: CellResult): Html[] {
   const { model, dataset, strategy, load } = cell.point;
-  return cell.ledgers.map(
-    (
-      ledger,
-    ) => html`<tr><th scope="row">${modelDot(results, model)}${model}<small>${[dataset, strategy, load].join(' · ')}</small></th>
-<td class="name">${ledger.domain}${ledger.in_total ? html`` : html`<small>not in the total</small>`}</td>
-<td class="n">${joules(ledger.meter_j)}${ledger.reason === null ? html`` : html`<small>${reasonText(ledger.reason)}</small>`}</td><td class="n">${joules(ledger.queries_j)}</td><td class="n">${joules(ledger.unattributed_j)}</td><td class="n">${joules(ledger.lost_work_j)}</td>
-<td class="n">${residual(ledger)}</td><td class="n">${formatPercent(ledger.coverage_ratio)}</td></tr>`,
-  );
+  const domains = results.power.flatMap((source) => source.domains);
+  return cell.ledgers.map((ledger) => {
+    const provenance = domains.find(({ id }) => id === ledger.domain)?.provenance ?? null;
+    const mark = provenance === 'estimated' ? '~' : '';
+    return html`<tr><th scope="row">${modelDot(results, model)}${model}<small>${[dataset, strategy, load].join(' · ')}</small></th>
+<td class="name">${ledger.domain}${ledger.in_total ? html`` : html`<small>not in the total</small>`} ${tierBadge(provenance)}</td>
+<td class="n">${joules(ledger.meter_j, mark)}${ledger.reason === null ? html`` : html`<small>${reasonText(ledger.reason)}</small>`}</td><td class="n">${joules(ledger.queries_j, mark)}</td><td class="n">${joules(ledger.unattributed_j, mark)}</td><td class="n">${joules(ledger.lost_work_j, mark)}</td>
+<td class="n">${residual(ledger)}</td><td class="n">${formatPercent(ledger.coverage_ratio)}</td></tr>`;
+  });
 }
 
 /** Where the joules went: for every cell and domain, queries + unattributed = meter. */
