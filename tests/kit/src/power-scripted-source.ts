@@ -25,9 +25,9 @@ export interface ScriptedSample {
 }
 
 /** A domain with everything that a test doesn't care about filled in. */
-export function testDomain(domain: Partial<Domain> & Pick<Domain, 'id'>): Domain {
+export function testDomain({ id, ...rest }: Partial<Domain> & Pick<Domain, 'id'>): Domain {
   return {
-    id: domain.id,
+    id,
     source: 'scripted',
     scope: 'package',
     kind: 'counter',
@@ -37,7 +37,7 @@ export function testDomain(domain: Partial<Domain> & Pick<Domain, 'id'>): Domain
     quantum: null,
     scale_error_ratio: null,
     note: null,
-    ...domain,
+    ...rest,
   };
 }
 
