@@ -38,6 +38,7 @@ export interface Cell {
   readonly params: unknown;
 }
 
+/** What a run will do: its cells in order, and what was left out, with the reason. */
 export interface Plan {
   readonly matrix: MatrixFile;
   readonly matrix_sha256: string;

@@ -13,6 +13,7 @@ export interface CellResult {
   readonly seconds: number;
 }
 
+/** Where a run stands, for a display. Null where nothing is known yet. */
 export interface ProgressSnapshot {
   readonly cells_done: number;
   readonly cells: number;

@@ -21,6 +21,7 @@ import { localQueue } from './queue.js';
 import { type CellWorld, measureIdle, openQueries, runSitting } from './run-cell.js';
 import { settleCell } from './settle.js';
 
+/** Where a run is written, what ends it, and who is told. */
 export interface RunOptions {
   /** Folder that run folders are made in. */
   readonly root: string;
@@ -31,6 +32,7 @@ export interface RunOptions {
   readonly onCell?: (result: CellResult) => void;
 }
 
+/** How a run ended, with the cells of this start of it. */
 export interface RunOutcome {
   readonly run: RunFolder;
   readonly status: 'done' | 'interrupted';

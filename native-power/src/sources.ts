@@ -2,11 +2,13 @@ import { PerwattError, type PowerSource } from '@perwatt/core';
 import { buildFix, type Loaded, loaded } from './binding.js';
 import { nativeSource } from './native-source.js';
 
+/** Where sources look. */
 export interface SourceOptions {
   /** Root of the tree that sources read; the host's own `/` unless a test or a container brings another. */
   readonly root?: string;
 }
 
+/** Where sources look, and which are wanted. */
 export interface BestSourceOptions extends SourceOptions {
   /** Names of the sources to use. Without it: the most trustworthy one that can be read. */
   readonly names?: readonly string[];

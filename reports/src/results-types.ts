@@ -66,6 +66,7 @@ export interface CellSpan {
   readonly end_s: number;
 }
 
+/** Power over the whole run, and which cell ran when. */
 export interface Timeline {
   readonly traces: readonly PowerTrace[];
   readonly spans: readonly CellSpan[];
@@ -77,6 +78,7 @@ export interface NotMeasured {
   readonly text: string;
 }
 
+/** One source as the run used it; `period_ns` is the time between two readings. */
 export interface PowerFacts {
   readonly source: string;
   readonly provenance: Provenance;

@@ -1,6 +1,11 @@
 import type { CallInput, Sampling } from './call-input.js';
 import type { Instant } from './units.js';
 
+/**
+ * How a call ended. `ok`: a whole answer. `http_error`: a status of 400 or more. `stream_error`: the server said so inside
+ * the answer. `truncated`: the answer broke off. `timeout`: headers or the next read took too long. `cancelled`: by the
+ * caller. `connect_error`: no connection. `protocol_error`: not an answer that can be understood.
+ */
 export const callStatuses = [
   'ok',
   'http_error',
@@ -11,11 +16,13 @@ export const callStatuses = [
   'connect_error',
   'protocol_error',
 ] as const;
+/** One of `callStatuses`. */
 export type CallStatus = (typeof callStatuses)[number];
 
 /** Who counted the tokens: the server's usage block, a local tokenizer, or non-empty events. */
 export type TokenSource = 'server_usage' | 'local_tokenizer' | 'events';
 
+/** A tool that the model asked for; `arguments` is JSON text as it came. */
 export interface ToolCall {
   readonly index: number;
   readonly id: string | null;
@@ -43,6 +50,7 @@ export interface ClientRequest {
   readonly stream?: boolean;
 }
 
+/** What one call may have beside its request. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Longest wait for response headers, ms. */

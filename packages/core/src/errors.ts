@@ -32,6 +32,7 @@ export const hints = {
   USAGE: 'Run the command with `--help` to see how it is used.',
 } as const;
 
+/** Every code there is. */
 export type ErrorCode = keyof typeof hints;
 
 /** The only error class Perwatt throws on purpose. Anything else that reaches the command line is a bug and keeps its stack. */

@@ -12,6 +12,7 @@ export interface Item {
   readonly subject: string | null;
 }
 
+/** Every verdict there is; `Grade` says what they score. */
 export const verdicts = [
   'correct',
   'incorrect',
@@ -22,8 +23,10 @@ export const verdicts = [
   'error',
   'unscored',
 ] as const;
+/** One of `verdicts`. */
 export type Verdict = (typeof verdicts)[number];
 
+/** `robust`: our own extraction; `official`: a port of the benchmark's, without its random guesses. */
 export type GraderMode = 'robust' | 'official';
 
 /** What a grader looks at. */

@@ -117,7 +117,9 @@ export const MatrixFile = z.strictObject({
     })
     .optional(),
 });
+/** A matrix that was parsed, defaults filled in. */
 export type MatrixFile = z.infer<typeof MatrixFile>;
+/** One value of an axis, or one endpoint, as the matrix describes it. */
 export type ModelEntry = MatrixFile['axes']['model'][number];
 export type AcceleratorEntry = MatrixFile['axes']['accelerator'][number];
 export type DatasetEntry = MatrixFile['axes']['dataset'][number];
@@ -125,7 +127,9 @@ export type StrategyEntry = MatrixFile['axes']['strategy'][number];
 export type LoadEntry = MatrixFile['axes']['load'][number];
 export type EndpointEntry = NonNullable<MatrixFile['endpoints']>[string];
 
+/** The axes, in the order of a cell's name. */
 export const axisNames = ['model', 'accelerator', 'dataset', 'strategy', 'load'] as const;
+/** One of `axisNames`. */
 export type AxisName = (typeof axisNames)[number];
 
 /** JSON Schema (draft 2020-12) of the matrix file, for editors and validators. */

@@ -2,6 +2,7 @@ import type { Instant } from './units.js';
 
 /** What a domain's number covers. Scopes nest (`wall` ⊃ `system` ⊃ `package` …), so they must never be summed blindly. */
 export const scopes = ['wall', 'system', 'package', 'cpu', 'dram', 'gpu', 'module', 'soc', 'npu'] as const;
+/** One of `scopes`. */
 export type Scope = (typeof scopes)[number];
 
 /** Where a figure of power comes from. Tiers are never summed together or ranked in one column. */
@@ -14,6 +15,7 @@ export const provenances = [
   'replayed',
   'published',
 ] as const;
+/** One of `provenances`. */
 export type Provenance = (typeof provenances)[number];
 
 /** The smallest thing with a number of its own: a RAPL zone, a GPU, a wall meter, the estimate of a host's CPUs. */
@@ -52,6 +54,7 @@ export const sampleEvents = [
   'alias',
   'gap',
 ] as const;
+/** One of `sampleEvents`. */
 export type SampleEvent = (typeof sampleEvents)[number];
 
 /** Events of readings that gave no number to go by. Their sample repeats what was booked before; of the time since the last good reading it tells nothing. */

@@ -52,6 +52,7 @@ export interface CallResult {
 /** Random numbers from the run's seed: [0, 1). */
 export type Rng = () => number;
 
+/** What one call answered, for the record of a vote. */
 export interface Candidate {
   readonly call_id: string;
   /** Canonical answer; null when none was found. */

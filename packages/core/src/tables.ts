@@ -46,6 +46,7 @@ interface ValueOf {
   list_float64: readonly number[];
 }
 
+/** One column: its type, whether it may be null, its unit and its meaning. */
 export interface Column<T extends ColumnType = ColumnType, N extends boolean = boolean> {
   readonly type: T;
   readonly nullable: N;
@@ -187,8 +188,11 @@ export const samples = {
   power_w: opt('float64', 'W', 'Power of a gauge or an estimate; null for counters.'),
 } as const;
 
+/** Every table, by name. */
 export const tables = { queries, calls, texts, samples } as const;
+/** One of the names of `tables`. */
 export type TableName = keyof typeof tables;
+/** Columns by name. */
 export type Table = Readonly<Record<string, Column>>;
 
 /** The row type of a table, so that no row type is ever written by hand. */
@@ -197,6 +201,7 @@ export type RowOf<T extends Table> = {
     ? ValueOf[C] | (N extends true ? null : never)
     : never;
 };
+/** One row of a table. */
 export type QueryRow = RowOf<typeof queries>;
 export type CallRow = RowOf<typeof calls>;
 export type TextRow = RowOf<typeof texts>;

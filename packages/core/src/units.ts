@@ -10,6 +10,7 @@ export type Nanos = Quantity<'ns'>;
 /** A point on the run's monotonic clock, in nanoseconds (ns). Comparable only within one run. */
 export type Instant = bigint & { readonly [unit]: 'instant_ns' };
 
+/** Brands of plain numbers: each says what the number already is and converts nothing. */
 export const joules = (value: number) => value as Joules;
 export const watts = (value: number) => value as Watts;
 export const nanos = (value: number) => value as Nanos;

@@ -92,6 +92,7 @@ export interface CellEnergy {
   readonly net_reason: string | null;
 }
 
+/** How many queries and calls there were, and how they ended. */
 export interface CellCounts {
   readonly attempted: number;
   readonly scored: number;
@@ -111,6 +112,7 @@ export interface CellFlag {
   readonly text: string;
 }
 
+/** All that is told of one cell in numbers. */
 export interface CellMetrics {
   readonly spec_version: number;
   readonly values: Readonly<Record<MetricId, MetricValue>>;

@@ -1,6 +1,7 @@
 /** Version of the metric definitions: what every name below means. Stored beside results. */
 export const METRIC_SPEC_VERSION = 1;
 
+/** Unit as shown; `1` is a plain ratio. */
 export type MetricUnit = '1' | 'W' | 'J' | '1/W' | '1/J' | '1/s' | 'ns';
 
 /** A number of a report, defined once. Tables, charts, JSON and the glossary come from here. */
@@ -130,6 +131,7 @@ const latency = [
 
 const all = [...gross, ...net, ...latency] as const;
 
+/** Id of one of `metrics`. */
 export type MetricId = (typeof all)[number]['id'];
 
 /** Every metric of this version, in the order of tables. */

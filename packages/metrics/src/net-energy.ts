@@ -9,6 +9,7 @@ export interface BaselinePoint {
   readonly hi_w: number;
 }
 
+/** Gross energy, and the idle power before and after; a baseline that was not taken is null. */
 export interface NetInput {
   /** Energy with the bounds of its sensor, J. */
   readonly gross: { readonly energy_j: number; readonly lo_j: number; readonly hi_j: number };

@@ -52,6 +52,7 @@ export interface HostFacts {
   readonly node: string;
 }
 
+/** What the run's clock read at a wall time (ISO 8601, UTC). */
 export interface ClockZero {
   readonly boot_id: string | null;
   readonly at_ns: InstantText;
@@ -83,6 +84,7 @@ export interface BaselinePower {
   readonly reason: string | null;
 }
 
+/** Idle power of every domain over one span. */
 export interface Baseline {
   /** Host without a model, or with the model loaded and no call in flight. */
   readonly kind: 'host_idle' | 'loaded_idle';
@@ -117,6 +119,7 @@ export interface VerdictReason {
   readonly fix: string | null;
 }
 
+/** Whether a cell's figures may be quoted, and why not. */
 export interface CellVerdict {
   readonly state: 'valid' | 'flagged' | 'invalid';
   readonly reasons: readonly VerdictReason[];
@@ -158,6 +161,7 @@ export interface CellFile {
   readonly segments: readonly SegmentEntry[];
 }
 
+/** What made a cell's answers and grades, by version and digest. */
 export interface CellProvenance {
   readonly endpoint: EndpointFacts;
   readonly dataset: {

@@ -5,6 +5,7 @@ const escaped = (text: string): string => text.replace(/[%/\p{Cc}\p{Z}]/gu, enco
 export const queryId = (cellId: string, itemId: string, repeat: number): string =>
   `${escaped(cellId)}/${escaped(itemId)}/${repeat}`;
 
+/** What a query id is made of. */
 export interface QueryIdParts {
   readonly cell_id: string;
   readonly item_id: string;

@@ -14,6 +14,7 @@ export interface TornSegment {
   readonly rows: number;
 }
 
+/** What could be read of one table of a cell. */
 export interface TableContent<T extends TableName> {
   /** Rows of all segments, in the order they were written. */
   readonly rows: RowOf<(typeof tables)[T]>[];

@@ -4,6 +4,7 @@ import { decodeRows, namesOf } from './decode-rows.js';
 import type { SegmentEntry } from './manifest.js';
 import { type SegmentInfo, scanSegment } from './scan-segment.js';
 
+/** What could be read of one segment. */
 export interface SegmentContent<T extends TableName> {
   /** Rows of every whole batch, in order. */
   readonly rows: RowOf<(typeof tables)[T]>[];
@@ -37,6 +38,7 @@ export interface SampleSeries {
   readonly hi_j: Float64Array;
 }
 
+/** What could be read of one segment of samples. */
 export interface SampleContent {
   /** By domain id, in the order they first appear. */
   readonly series: ReadonlyMap<string, SampleSeries>;

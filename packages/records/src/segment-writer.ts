@@ -29,6 +29,7 @@ import { SyncStreamWriter } from './sync-stream-writer.js';
 export const BATCH_ROWS = 65_536;
 const BATCH_CHARACTERS = 64 * 1024 * 1024;
 
+/** Which segment is written, and where. */
 export interface SegmentOptions<T extends TableName> {
   readonly folder: string;
   /** File name within `folder`, for example `calls-0.arrows`. It must not exist. */

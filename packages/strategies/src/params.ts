@@ -15,6 +15,7 @@ export const SingleParams = z.strictObject({
   max_tokens: sampling.max_tokens.describe('Longest completion; default: that of the cell'),
   system: sampling.system.describe('System message put before the prompt'),
 });
+/** Parameters that were checked, defaults filled in. */
 export type SingleParams = z.infer<typeof SingleParams>;
 
 /** Parameters of a strategy that asks several times and votes. */
@@ -25,6 +26,7 @@ export const SelfConsistencyParams = z.strictObject({
   max_tokens: sampling.max_tokens.describe('Longest completion of one attempt; default: that of the cell'),
   system: sampling.system.describe('System message put before the prompt'),
 });
+/** Parameters that were checked, defaults filled in. */
 export type SelfConsistencyParams = z.infer<typeof SelfConsistencyParams>;
 
 /** A checker of parameters that says all that is wrong with them in one `INPUT_INVALID`. */

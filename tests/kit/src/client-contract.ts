@@ -9,6 +9,7 @@ export interface ClientUnderContract {
   readonly dispose?: () => Promise<void>;
 }
 
+/** What the suite must know of the client under it. */
 export interface ClientContractOptions {
   /** A prompt whose greedy answer is longer than 20 tokens. */
   readonly prompt?: string;

@@ -20,6 +20,7 @@ export type FakeAnswer =
       readonly tokens?: readonly string[];
     };
 
+/** How a fake client answers, and on what clock. */
 export interface FakeClientOptions {
   readonly clock: Clock;
   /** Default: the scripted model. */

@@ -10,6 +10,7 @@ export interface MockedClient {
   call(own?: Partial<ClientRequest>, options?: CallOptions): Promise<CallRecord>;
 }
 
+/** A greedy chat of five tokens at most. */
 export const greedyRequest: ClientRequest = {
   model: 'scripted',
   input: { kind: 'chat', messages: [{ role: 'user', content: 'Say the word apple.' }] },

@@ -60,6 +60,7 @@ export function sampleColumns(rows: readonly ScriptedSample[]): SampleColumns {
   };
 }
 
+/** The script of a source. */
 export interface ScriptedSourceOptions {
   readonly name?: string;
   readonly domains: readonly Domain[];

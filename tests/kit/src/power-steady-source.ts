@@ -9,6 +9,7 @@ import {
 } from '@perwatt/core';
 import { checkPeriod, type ScriptedSample, sampleColumns } from './power-scripted-source.js';
 
+/** How a steady source draws its power. */
 export interface SteadySourceOptions {
   readonly name?: string;
   readonly domains: readonly Domain[];

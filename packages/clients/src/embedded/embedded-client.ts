@@ -12,6 +12,7 @@ import { type EmbeddedFailure, embeddedRecord } from './embedded-record.js';
 import { type EngineProcess, type StartingEngine, startEngine } from './engine-process.js';
 import type { EngineAnswer } from './protocol.js';
 
+/** Which weights the engine runs, and with what of the machine. */
 export interface EmbeddedClientOptions {
   /** GGUF file. */
   readonly modelPath: string;

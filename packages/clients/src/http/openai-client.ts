@@ -6,6 +6,7 @@ import { failureOf } from './failure.js';
 import { parseJson } from './json.js';
 import { type Address, type Api, addressOf, callPath, requestBody } from './openai-request.js';
 
+/** Where the server is, how it is asked and how long it may take. */
 export interface OpenAiClientOptions {
   /** Base address, with or without `/v1`. */
   readonly url: string;

@@ -12,6 +12,7 @@ import { type AnswerHead, answerJson, chunkJson, finishJson, usageChunkJson } fr
 import { type Api, parseRequest } from './parse-request.js';
 import { errorBody, Refusal } from './refusal.js';
 
+/** Who answers, under which names, and where. */
 export interface ServeOptions {
   /** Answers the calls. The caller closes it. */
   readonly client: Client;
@@ -28,6 +29,7 @@ export interface ServeOptions {
   readonly wallTime?: () => Date;
 }
 
+/** A running endpoint. */
 export interface Served {
   /** Base address with `/v1`. */
   readonly url: string;
