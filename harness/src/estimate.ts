@@ -38,11 +38,12 @@ export function estimatePlan(plan: Plan): PlanEstimate {
   };
 }
 
-function estimateCell(cell: Cell, { protocol }: Plan): CellEstimate {
+function estimateCell(cell: Cell, { protocol, matrix }: Plan): CellEstimate {
   const queries = cell.dataset.items.length * cell.repeats;
   const calls = queries * cell.strategy.calls(cell.params);
   const completion_tokens = calls * cell.max_tokens;
-  const idle_s = (protocol.shared_baselines ? 1 : 4) * protocol.baseline_s + protocol.cooldown_s;
+  const baselines = matrix.power?.sources?.length === 0 ? 0 : protocol.shared_baselines ? 1 : 4;
+  const idle_s = baselines * protocol.baseline_s + protocol.cooldown_s;
   const bytes = cell.model.weight_bytes;
   const busy_s =
     bytes === null ? null : (completion_tokens / 2) * (bytes / BYTES_PER_S) + calls * SECONDS_PER_CALL;

@@ -215,6 +215,25 @@ test('a cell whose engine fails is recorded and the others go on; a resume tries
   expect(again.run.cells().every((c) => c.status === 'done' && c.failure === null)).toBe(true);
 });
 
+test('a model that does not load because the run is being stopped is no failure', async () => {
+  const stop = new AbortController();
+  const deps = fakeWorld();
+  const stopping: HarnessDeps = {
+    ...deps,
+    prepareModel: async (...a) => ({
+      ...(await deps.prepareModel(...a)),
+      client: () => {
+        stop.abort();
+        throw new PerwattError('ENGINE_FAILED', 'killed');
+      },
+    }),
+  };
+  const { run: folder, status, results } = await run(await quickPlan(yaml, stopping), stopping, stop.signal);
+  expect(status).toBe('interrupted');
+  expect(results.map((r) => r.status)).toEqual(['interrupted']);
+  expect(folder.cells().every((c) => c.status === 'planned' && c.failure === null)).toBe(true);
+});
+
 test('a resume asks for what the open cells need only', async () => {
   const plan = await quickPlan(yaml, fakeWorld());
   const broken = fakeWorld({ broken: ['m2'] });

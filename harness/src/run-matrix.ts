@@ -264,10 +264,12 @@ async function runOne(cell: Cell, tools: CellTools): Promise<Omit<CellResult, 's
     return await measureCell(cell, tools);
   } catch (error) {
     if (error instanceof PerwattError && error.code === 'DISK_FULL') throw error;
+    const unmeasured = { point: cell.point, verdict: null, accuracy: null, queries: 0 };
+    if (world.signal.aborted) return { ...unmeasured, status: 'interrupted' };
     const file = world.run.readCell(cell.id);
     const failure = error instanceof PerwattError ? `${error.code}: ${error.message}` : messageOf(error);
     world.run.writeCell({ ...file, status: 'failed', failure });
-    return { point: cell.point, status: 'failed', verdict: null, accuracy: null, queries: 0 };
+    return { ...unmeasured, status: 'failed' };
   }
 }
 

@@ -37,8 +37,9 @@ const io: Io = {
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => {
     if (stopping.signal.aborted) process.exit(130);
-    io.printError(name === 'SIGINT' ? '\nstopping; press Ctrl-C again to stop at once' : 'stopping');
     stopping.abort(new Error(name));
+    const overEcho = process.stderr.isTTY ? '\r' : '';
+    io.printError(name === 'SIGINT' ? `${overEcho}stopping; press Ctrl-C again to stop at once` : 'stopping');
   });
 }
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -88,9 +89,10 @@ try {
 }
 process.exitCode = exitCode;
 
-/** Prints what went wrong and returns the exit code: 2 for wrong usage, 1 for any other failure. */
+/** Prints what went wrong and returns the exit code: 2 for wrong usage, 130 when told to stop, 1 for any other failure. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (stopping.signal.aborted && error instanceof Error && error.name === 'AbortError') return 130;
   if (!(error instanceof PerwattError)) {
     io.printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return 1;

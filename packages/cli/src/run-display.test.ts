@@ -1,8 +1,9 @@
 import type { ProgressSnapshot } from '@perwatt/harness';
-import { expect, test } from 'vitest';
-import { cellLine, displayLines, spanText } from './run-display.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { recordedIo } from './io.fixture.js';
+import { cellLine, displayLines, pointText, spanText, startDisplay } from './run-display.js';
 
-const point = { model: 'm', accelerator: 'a', dataset: 'd', strategy: 's', load: 'c4' };
+const point = { model: 'm', accelerator: 'host-cpu', dataset: 'd', strategy: 's', load: 'c4' };
 
 const snapshot: ProgressSnapshot = {
   cells_done: 1,
@@ -42,6 +43,22 @@ test.each([
   [7500, '2 h 5 min',   'hours'],
 ])('%d s reads %s: %s', (seconds, text) => {
   expect(spanText(seconds)).toBe(text);
+});
+
+test('an accelerator of its own is named', () => {
+  expect(pointText({ ...point, accelerator: 'gpu0', load: 'c1' })).toBe('m × gpu0 × d × s');
+});
+
+test('told to stop, the display leaves the screen before the message comes', () => {
+  const stop = new AbortController();
+  const drawn: string[] = [];
+  const { io } = recordedIo({ cwd: '/' });
+  const terminal = { ...io, columns: 80, signal: stop.signal, draw: (text: string) => drawn.push(text) };
+  const display = startDisplay(terminal, () => ({ snapshot, power: null }));
+  onTestFinished(() => display.stop());
+  display.log('a line');
+  stop.abort();
+  expect(drawn.at(-1)).toBe('\r\u001b[3A\u001b[0J');
 });
 
 test('a finished cell is one line', () => {

@@ -34,8 +34,15 @@ export function displayLines(snapshot: ProgressSnapshot, power: PowerNow | null)
   return [head, `  ${where}${within}`, `  ${rates.filter((r) => r !== null).join('   ')}`];
 }
 
+/** A cell's name, without its accelerator and load where these are the ones that a matrix need not name. */
 export const pointText = (point: CellResult['point']) =>
-  [point.model, point.dataset, point.strategy, point.load === 'c1' ? null : point.load]
+  [
+    point.model,
+    point.accelerator === 'host-cpu' ? null : point.accelerator,
+    point.dataset,
+    point.strategy,
+    point.load === 'c1' ? null : point.load,
+  ]
     .filter((part) => part !== null)
     .join(' × ');
 
@@ -69,7 +76,12 @@ export function startDisplay(
 ): Display {
   const { columns } = io;
   let drawn = 0;
-  const erase = () => (drawn === 0 ? '' : `\u001b[${drawn}A\u001b[0J`);
+  const erase = () => (drawn === 0 ? '' : `\r\u001b[${drawn}A\u001b[0J`);
+  const clear = () => {
+    io.draw(erase());
+    drawn = 0;
+  };
+  io.signal.addEventListener('abort', clear);
   const frame = (width: number) => {
     const { snapshot, power } = read();
     const lines = displayLines(snapshot, power).map((line) => line.slice(0, width - 1));
@@ -94,8 +106,8 @@ export function startDisplay(
     },
     stop() {
       clearInterval(timer);
-      io.draw(erase());
-      drawn = 0;
+      io.signal.removeEventListener('abort', clear);
+      clear();
     },
   };
 }

@@ -5,6 +5,7 @@ import { clock as runClock } from '@perwatt/native-power';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../duration.js';
 import type { Io } from '../io.js';
+import { stdinOf } from '../stdin.js';
 
 interface Flags {
   readonly endpoint: string;
@@ -56,7 +57,7 @@ export const callCommand = (io: Io, clock: Clock = runClock): Command =>
       const record = await makeCall(flags, io, clock);
       if (flags.json) io.print(JSON.stringify(printable(record)));
       else printForPeople(record, io);
-      io.setExitCode(record.status === 'ok' ? 0 : 1);
+      io.setExitCode(record.status === 'ok' ? 0 : io.signal.aborted ? 130 : 1);
     });
 
 const duration = (flag: string, about: string, fallback: string): Option =>
@@ -64,7 +65,7 @@ const duration = (flag: string, about: string, fallback: string): Option =>
 
 async function makeCall(flags: Flags, io: Io, clock: Clock): Promise<CallRecord> {
   const apiKey = apiKeyOf(flags, io);
-  const input = inputOf(flags, flags.prompt === '-' ? await readText(io.stdin) : flags.prompt);
+  const input = inputOf(flags, flags.prompt === '-' ? await readText(stdinOf(io)) : flags.prompt);
   const client = openAiClient({
     url: flags.endpoint,
     api: flags.api,

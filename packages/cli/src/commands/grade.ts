@@ -3,6 +3,7 @@ import { type Grade, type GradeInput, type Grader, messageOf, PerwattError } fro
 import { graderById, graders } from '@perwatt/graders';
 import { Command, Option } from 'commander';
 import type { Io } from '../io.js';
+import { stdinOf } from '../stdin.js';
 
 interface GradeFlags {
   readonly grader: string;
@@ -49,7 +50,7 @@ export const gradeCommand = (io: Io): Command =>
       const grader = graderById(flags.grader);
       const tally = new Map<string, number>();
       if (!flags.json) io.print(tableLine(['id', 'verdict', 'extracted', 'span', 'rule', 'notes']));
-      for await (const line of linesOf(io.stdin)) {
+      for await (const line of linesOf(stdinOf(io))) {
         const task = parseTask(line);
         const grade = gradeTask(grader, task, flags.mode, line.number);
         tally.set(grade.verdict, (tally.get(grade.verdict) ?? 0) + 1);

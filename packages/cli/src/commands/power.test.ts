@@ -105,8 +105,8 @@ test('a terminal is redrawn in place twice a second, and cleared at the end', as
   });
   expect(drawn).toEqual([
     'package-0  40.00 W\ndram-0     2.500 W\n0.5 s\n',
-    '\u001b[3A\u001b[0Jpackage-0  40.00 W\ndram-0     2.500 W\n1.0 s\n',
-    '\u001b[3A\u001b[0J',
+    '\r\u001b[3A\u001b[0Jpackage-0  40.00 W\ndram-0     2.500 W\n1.0 s\n',
+    '\r\u001b[3A\u001b[0J',
   ]);
   expect(err).toEqual([]);
   expect(out).toHaveLength(3);

@@ -154,7 +154,12 @@ const plainLines = (io: Io, domains: readonly Domain[]): Show => ({
 function redraw(io: Io, domains: readonly Domain[], columns: number): Show {
   const width = Math.max(...domains.map(({ id }) => id.length));
   let drawn = 0;
-  const erase = () => (drawn === 0 ? '' : `\u001b[${drawn}A\u001b[0J`);
+  const erase = () => (drawn === 0 ? '' : `\r\u001b[${drawn}A\u001b[0J`);
+  const end = () => {
+    io.draw(erase());
+    drawn = 0;
+  };
+  io.signal.addEventListener('abort', end, { once: true });
   return {
     every_ms: refreshMs.live,
     frame(elapsed_ns, watts) {
@@ -165,10 +170,7 @@ function redraw(io: Io, domains: readonly Domain[], columns: number): Show {
       io.draw(`${erase()}${lines.join('\n')}\n`);
       drawn = lines.length;
     },
-    end() {
-      io.draw(erase());
-      drawn = 0;
-    },
+    end,
   };
 }
 

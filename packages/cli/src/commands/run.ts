@@ -147,9 +147,7 @@ function printPlan(plan: Plan, flags: RunFlags, io: Io): void {
   for (const [i, cell] of plan.cells.entries()) {
     const { queries, calls, seconds } = estimate.cells[i] ?? {};
     const time = seconds == null ? 'time unknown' : `about ${spanText(seconds)}`;
-    io.print(
-      `${cell.id}  ${pointText(cell.point)} on ${cell.point.accelerator}: ${queries} queries, ≤ ${calls} calls, ${time}`,
-    );
+    io.print(`${cell.id}  ${pointText(cell.point)}: ${queries} queries, ≤ ${calls} calls, ${time}`);
   }
   for (const { what, reason } of plan.left_out) io.print(`left out: ${what}: ${reason}`);
   const time = estimate.seconds === null ? 'time unknown' : `about ${spanText(estimate.seconds)}`;
