@@ -11,7 +11,7 @@ export interface CellEstimate {
   readonly seconds: number | null;
 }
 
-/** What a plan would take; `seconds` is null when no cell can be guessed. */
+/** What a plan would take; `seconds` is null unless that of every cell can be guessed. */
 export interface PlanEstimate {
   readonly cells: readonly CellEstimate[];
   readonly queries: number;
