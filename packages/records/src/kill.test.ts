@@ -15,10 +15,10 @@ const dist = join(import.meta.dirname, '..', 'dist', 'index.js');
 
 /** Writes batches of one to 40 rows without end, to a new segment, and reports the highest id after each flush. */
 const child = `
-import { nextSegment, SegmentWriter } from ${JSON.stringify(pathToFileURL(dist).href)};
+import { SegmentWriter } from ${JSON.stringify(pathToFileURL(dist).href)};
 const folder = process.argv[2];
 let id = Number(process.argv[3]);
-const sitting = nextSegment(folder, 'texts');
+const sitting = Number(process.argv[4]);
 const writer = SegmentWriter.create({ folder, file: \`texts-\${sitting}.arrows\`, table: 'texts', sitting, metadata: {} });
 const step = () => {
   const rows = Array.from({ length: 1 + (id % 40) }, () => ({
@@ -43,9 +43,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function runAndKill(script: string, from: number, rng: Rng): Promise<number> {
   const reports = 1 + Math.floor(rng() * MOST_REPORTS);
   const pause_ms = rng() * 4;
-  const running = spawn(process.execPath, [script, folder, String(from)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const running = spawn(
+    process.execPath,
+    [script, folder, String(from), String(nextSegment(folder, 'texts'))],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const ended = once(running, 'exit');
   let reported = from;
   let seen = 0;
