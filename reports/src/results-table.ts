@@ -41,7 +41,7 @@ function columnsOf({ cells }: RunResults): TableColumn[] {
     metricColumn('IPJ 1/J', 'ipj_per_j', 5),
     metricColumn('tok/s', 'tokens_per_s', 2),
     metricColumn('TTFT', 'ttft_any_p50_ns', 1),
-    { head: 'verdict', align: 'left', leaves: null, text: ({ verdict }) => verdict.state },
+    { head: 'verdict', align: 'left', leaves: null, text: verdictText },
   ];
 }
 
@@ -128,4 +128,9 @@ export function resultsTable(results: RunResults, width: number): string {
       .trimEnd();
   const rows = cells.map((cell) => line(columns.map((column) => column.text(cell))));
   return [line(columns.map(({ head }) => head)), ...rows, '', ...notesOf(results, dropped)].join('\n');
+}
+
+/** A cell that was never finished has figures of its own kind: none. */
+function verdictText({ verdict: { state, reasons } }: CellResult): string {
+  return reasons.find(({ code }) => code === 'unfinished' || code === 'failed')?.code ?? state;
 }

@@ -1,11 +1,20 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { openRun } from '@perwatt/records';
 import { ggufFixture } from '@perwatt/test-kit';
 import { expect, onTestFinished, test } from 'vitest';
-import { folderWith, onlyRun, runCli } from './cli.js';
+import { folderWith, onlyRun, repository, runCli } from './cli.js';
 
 const matrix = (axes: string, rest = '') => `name: bad\nprotocol: quick\naxes:\n${axes}\n${rest}`;
 const tiny = '  model: [{ id: tiny, path: tiny.gguf }]';
@@ -162,4 +171,60 @@ test('a resume with a changed matrix names what changed', async () => {
   });
   expect(code).toBe(1);
   expect(stderr).toMatch(/error\[MATRIX_CHANGED\]: .*axes\.dataset\[0\]\.limit: 4 → 5/);
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[args: string[], code: number, message: RegExp, why: string]>([
+  [['run', '.', '--out', 'runs'],                          1, /error\[FILE_UNREADABLE\]: cannot read matrix file \./,   'a folder is no matrix'],
+  [['run', 'tiny.gguf', '--out', 'runs'],                  1, /error\[MATRIX_INVALID\].*\n {2}tiny\.gguf: this is no text/, 'weights are no matrix'],
+  [['run', 'm.yaml', '--out', 'm.yaml'],                   1, /error\[FILE_UNREADABLE\]: .*m\.yaml is a file/,        'runs cannot be put into a file'],
+  [['run', 'm.yaml', '--out', 'runs', '--power', 'nope'],  1, /error\[INPUT_INVALID\]: no power source .*"nope"/,     'an unknown power source'],
+  [['run', 'm.yaml', '--power', 'nope', '--dry-run'],      1, /error\[INPUT_INVALID\]: no power source .*"nope"/,     'a dry run tells as well'],
+  [['run', '--resume', 'runs/x', '--dry-run'],             2, /error\[USAGE\]: --dry-run cannot be combined/,         'a dry run must not run'],
+])('%j ends with %i: %s', async (args, code, message) => {
+  const folder = folderWith(oneCell);
+  writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
+  const result = await runCli(args, { cwd: folder });
+  expect(result.code).toBe(code);
+  expect(result.stderr).toMatch(message);
+  expect(readdirSync(folder).toSorted()).toEqual(['m.yaml', 'tiny.gguf']);
+});
+
+test('a resume of a finished run says that nothing is left, and reads the sources that --power named', async () => {
+  const folder = folderWith(oneCell);
+  writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
+  const options = ['--out', 'runs', '--quiet', '--no-report', '--power', 'none'];
+  await runCli(['run', 'm.yaml', ...options], { cwd: folder });
+  const run = onlyRun(join(folder, 'runs'));
+  rmSync(join(folder, 'tiny.gguf'));
+  const again = await runCli(['run', '--resume', run, '--no-report']);
+  expect(again).toMatchObject({ code: 0 });
+  expect(again.stderr).toContain('nothing to do');
+  const { power, matrix: kept, clocks } = openRun(run).manifest;
+  expect([power, kept.power, clocks.length]).toEqual([[], { sources: [] }, 1]);
+});
+
+test('a command that waits for standard input ends at the first Ctrl-C', async () => {
+  const bin = join(repository, 'packages/cli/bin/perwatt.js');
+  const child = spawn(process.execPath, [bin, 'grade', '--grader', 'numeric']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  child.kill('SIGINT');
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  expect(code).toBe(130);
+});
+
+test('a standard output that cannot be written is a failure', async ({ skip }) => {
+  if (!existsSync('/dev/full')) skip('there is no /dev/full here');
+  const bin = join(repository, 'packages/cli/bin/perwatt.js');
+  const out = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [bin, 'datasets', 'list'], { stdio: ['ignore', out, 'pipe'] });
+  closeSync(out);
+  let stderr = '';
+  child.stderr?.on('data', (bytes) => {
+    stderr += bytes;
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  expect(code).toBe(1);
+  expect(stderr).toContain('standard output cannot be written');
 });
