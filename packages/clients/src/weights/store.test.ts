@@ -172,6 +172,18 @@ describe('wheels', () => {
     expect(readFileSync(inCache(here))).toEqual(weights);
     expect(readdirSync(dirname(inCache(here)))).toEqual(['tiny.gguf']);
   });
+
+  test('what another pull finished while this one failed is taken', async () => {
+    const other = world();
+    const here: Made = {
+      ...other,
+      run: async () => {
+        await pullModel('tiny', other);
+        return { code: 1, stdout: '', stderr: 'gone' };
+      },
+    };
+    expect(await pullModel('tiny', here)).toMatchObject({ path: inCache(other), found: 'cache' });
+  });
 });
 
 describe('the cache', () => {

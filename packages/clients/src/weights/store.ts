@@ -85,6 +85,9 @@ export async function pullModel(id: string, world: WeightsWorld): Promise<ModelW
       tried.push(`${describe(location)}: ${messageOf(error)}`);
     }
   }
+  // Another pull may have ended meanwhile, and taken its wheels away from under this one.
+  const late = await findLocal(model, world);
+  if (late.weights !== null) return late.weights;
   throw new PerwattError('MODEL_UNAVAILABLE', `model "${id}" cannot be had: ${tried.join('; ')}`);
 }
 
