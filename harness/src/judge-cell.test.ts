@@ -71,6 +71,8 @@ const judge = (change: Partial<JudgeInput> = {}) =>
 const failed = (n: number) => [...queries(100 - n), ...queries(n, { status: 'failed', verdict: 'error' })];
 const drifted = [baseline('loaded_idle', 'before', 10), baseline('loaded_idle', 'after', 12)];
 
+const far = { endpoint: { kind: 'http', endpoint: 'http://gpu-host/v1' } } as CellFile['provenance'];
+
 // biome-ignore format: a table is read in columns
 test.each<[change: Partial<JudgeInput>, state: string, codes: string[], why: string]>([
   [{},                                                                        'valid',   [],                 'nothing is the matter'],
@@ -83,6 +85,7 @@ test.each<[change: Partial<JudgeInput>, state: string, codes: string[], why: str
   [{ queries: [...queries(98), ...queries(2, { verdict: 'unscored' })] },     'flagged', ['unscored'],       'unscored above 1 %'],
   [{ queries: queries(99) },                                                  'flagged', ['incomplete'],     'a query is missing'],
   [{ cell: cell({ ledgers: [] }) },                                           'flagged', ['no_power'],       'nothing was read'],
+  [{ cell: cell({ ledgers: [], provenance: far }) },                          'flagged', ['endpoint_elsewhere'], 'this host meters no other'],
   [{ cell: cell({ ledgers: [{ ...ledger, meter_j: null, reason: 'low_coverage' }] }) }, 'invalid', ['energy_missing'], 'a domain of the total has no energy'],
   [{ cell: cell({ ledgers: [ledger, { ...ledger, in_total: false, meter_j: null }] }) }, 'valid', [],        'a domain outside the total may lack it'],
   [{ cell: cell({ sittings: [{ ...sitting, end_ns: String(599e9) }] }) },     'invalid', ['window_short'],   'strict wants 600 s'],

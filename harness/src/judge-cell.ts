@@ -1,4 +1,4 @@
-import type { QueryRow } from '@perwatt/core';
+import { isElsewhere, type QueryRow } from '@perwatt/core';
 import type { BaselinePower, CellFile, CellVerdict, Sitting, VerdictReason } from '@perwatt/records';
 import type { Protocol } from './protocols.js';
 
@@ -87,9 +87,16 @@ function* queryFindings({ queries, expected }: JudgeInput) {
   }
 }
 
-function* powerFindings({ ledgers }: CellFile) {
+function* powerFindings({ ledgers, provenance }: CellFile) {
   const total = ledgers.filter((l) => l.in_total);
-  if (total.length === 0) {
+  const endpoint = provenance?.endpoint;
+  if (total.length === 0 && endpoint !== undefined && isElsewhere(endpoint)) {
+    yield flag(
+      'endpoint_elsewhere',
+      `${endpoint.endpoint} is on another host, and nothing that meters it was read`,
+      'Run Perwatt on that host, or name an external meter of it.',
+    );
+  } else if (total.length === 0) {
     yield flag('no_power', 'no power source was read', 'Run `perwatt doctor` to see what can be measured.');
   }
   for (const ledger of total) {

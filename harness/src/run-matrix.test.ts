@@ -308,6 +308,34 @@ test('without a power source everything but energy is there', async () => {
   expect(row).toMatchObject({ energy_gross_j: null, energy_net_j: null, energy_method: 'none' });
 });
 
+test("an endpoint on another host gets none of this host's energy", async () => {
+  const deps = fakeWorld();
+  const far: HarnessDeps = {
+    ...deps,
+    async prepareModel(entry, endpoint) {
+      const model = await deps.prepareModel(entry, endpoint);
+      return {
+        ...model,
+        client(options) {
+          const client = model.client(options);
+          const open = async () => ({
+            ...(await client.open()),
+            kind: 'http' as const,
+            endpoint: 'http://gpu/v1',
+          });
+          return { ...client, open };
+        },
+      };
+    },
+  };
+  const { run: folder } = await run(await quickPlan('name: t\naxes: {model: [m1], dataset: [d1]}', far), far);
+  const [cell] = folder.cells();
+  expect(cell!.verdict?.reasons.map((r) => r.code)).toContain('endpoint_elsewhere');
+  expect(cell!.ledgers).toEqual([]);
+  const rows = folder.readQueries(cell!.cell_id).rows;
+  expect(rows.every((q) => q.energy_gross_j === null && q.energy_method === 'none')).toBe(true);
+});
+
 test('failed calls are rows with a status, score 0 and make the cell invalid when they are many', async () => {
   const deps = fakeWorld({
     answer: (prompt) =>

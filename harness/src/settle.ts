@@ -1,4 +1,11 @@
-import { type CallRow, type Instant, instant, type QueryRow, type TextRow } from '@perwatt/core';
+import {
+  type CallRow,
+  coversEndpoint,
+  type Instant,
+  instant,
+  type QueryRow,
+  type TextRow,
+} from '@perwatt/core';
 import type { PowerSeries, Window } from '@perwatt/metrics';
 import {
   type Baseline,
@@ -40,7 +47,10 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   const answers = run.readTexts(cell.id).rows.filter((t) => t.sitting === sitting && t.kind === 'answer');
   const opened = before.sittings.find((s) => s.sitting === sitting);
   if (opened === undefined) throw new RangeError(`cell ${cell.id} has no sitting ${sitting}`);
-  const series = live === null ? seriesFromDisk(run, opened) : live.power.series();
+  const endpoint = before.provenance?.endpoint ?? null;
+  const series = (live === null ? seriesFromDisk(run, opened) : live.power.series()).filter(({ domain }) =>
+    coversEndpoint(domain, endpoint),
+  );
   const closed = closeSitting(opened, { calls, series, live });
   const window = windowOf(closed);
   const surviving = survivors(calls, answers);

@@ -1,4 +1,4 @@
-import { type Domain, instant } from '@perwatt/core';
+import { coversEndpoint, type Domain, instant } from '@perwatt/core';
 import type { BaselineInput, CellInput, PowerSeries, SittingInput, Window } from '@perwatt/metrics';
 import type { CellFile, PowerFileSeries, RunFolder, Sitting } from '@perwatt/records';
 
@@ -75,7 +75,9 @@ export function cellInput(
       {
         sitting: sitting.sitting,
         window,
-        series: seriesFor(options.power, window, sitting.boot_id),
+        series: seriesFor(options.power, window, sitting.boot_id).filter(({ domain }) =>
+          coversEndpoint(domain, cell.provenance?.endpoint ?? null),
+        ),
         baselines: baselinesOf(sitting),
       },
     ];

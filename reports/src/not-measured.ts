@@ -1,4 +1,4 @@
-import type { Scope } from '@perwatt/core';
+import { isElsewhere, type Scope } from '@perwatt/core';
 import { FEWEST_REPEATS } from '@perwatt/metrics';
 import type { NotMeasured, RunResults } from './results-types.js';
 
@@ -47,6 +47,16 @@ function powerMissing({ cells, power }: Draft): NotMeasured[] {
     });
   }
   return notes;
+}
+
+/** This host's sensors say nothing of an endpoint on another one. */
+function endpointsElsewhere({ cells }: Draft): NotMeasured[] {
+  const addresses = cells.flatMap(({ provenance }) =>
+    provenance !== null && isElsewhere(provenance.endpoint) ? [provenance.endpoint.endpoint] : [],
+  );
+  if (addresses.length === 0) return [];
+  const text = `${[...new Set(addresses)].join(', ')}: on another host. Only an external meter counts for it; this host's own sensors do not.`;
+  return [{ code: 'endpoint_elsewhere', text }];
 }
 
 function runMissing({ cells, left_out, protocol }: Draft): NotMeasured[] {
@@ -103,6 +113,7 @@ function spreadMissing({ cells }: Draft): NotMeasured[] {
 /** What a reader might miss or take for measured, in plain sentences. */
 export const notMeasured = (draft: Draft): NotMeasured[] => [
   ...powerMissing(draft),
+  ...endpointsElsewhere(draft),
   ...scopesMissing(draft),
   ...runMissing(draft),
   ...spreadMissing(draft),

@@ -89,6 +89,15 @@ describe('what was not measured', () => {
     expect(found).toEqual(expect.arrayContaining(['estimated', 'quick', 'net_not_resolved']));
   });
 
+  test('an endpoint on another host has no energy of this one', () => {
+    const results = resultsOf({ endpoint: 'http://gpu-host:8000/v1' });
+    const note = results.not_measured.find(({ code }) => code === 'endpoint_elsewhere');
+    expect(note?.text).toContain('http://gpu-host:8000/v1: on another host');
+    expect(results.cells[0]!.energy).toMatchObject({ gross_j: null, reason: 'no_power' });
+    expect(results.cells[0]!.metrics.accuracy.value).not.toBeNull();
+    expect(codes(resultsOf({ endpoint: 'http://localhost:8000/v1' }))).not.toContain('endpoint_elsewhere');
+  });
+
   test('a run without power has no energy, and no scopes either', () => {
     const results = resultsOf({ power: 'none' });
     expect(codes(results)).toEqual(['no_power', 'left_out']);

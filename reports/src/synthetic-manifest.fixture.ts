@@ -11,6 +11,8 @@ export interface SyntheticOptions {
   /** `none` records no power at all. */
   readonly power?: 'counter' | 'estimated' | 'none';
   readonly protocol?: 'quick' | 'standard';
+  /** Address of an HTTP endpoint; null for the embedded engine. Default null. */
+  readonly endpoint?: string | null;
   /** A text that stands in a host's name, a prompt, a completion and a reason. */
   readonly text?: string;
   /** Share of queries that fail in the last cell. */

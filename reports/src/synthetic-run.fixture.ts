@@ -227,8 +227,8 @@ function emptyCell(world: World, point: CellPoint, position: number): CellFile {
     verdict: null,
     provenance: {
       endpoint: {
-        kind: 'embedded',
-        endpoint: 'embedded',
+        kind: options.endpoint === null ? 'embedded' : 'http',
+        endpoint: options.endpoint ?? 'embedded',
         engine: 'llama.cpp',
         engine_version: 'b4321',
         model: `${point.model}.gguf`,
@@ -266,6 +266,7 @@ export function syntheticRun(given: SyntheticOptions): RunFolder {
     repeats: 1,
     power: 'counter',
     protocol: 'standard',
+    endpoint: null,
     text: '',
     failing: 0,
     ...given,

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { coversEndpoint, isElsewhere } from './endpoint-place.js';
+
+// biome-ignore format: a table is read in columns
+test.each<[endpoint: string, elsewhere: boolean, why: string]>([
+  ['http://127.0.0.1:8000/v1',  false, 'loopback'],
+  ['http://127.1.2.3/v1',       false, 'all of 127/8 is loopback'],
+  ['http://localhost:8000',     false, 'by name'],
+  ['http://[::1]:8000/v1',      false, 'loopback of IPv6'],
+  ['http://lab.localhost/v1',   false, 'names below localhost are loopback too'],
+  ['http://127.example.org/v1', true,  'a name that only looks like it'],
+  ['http://10.0.0.5:8000/v1',   true,  'another address'],
+  ['https://gpu-host/v1',       true,  'another name'],
+])('%s is elsewhere: %s (%s)', (endpoint, elsewhere) => {
+  expect(isElsewhere({ kind: 'http', endpoint })).toBe(elsewhere);
+});
+
+test('the embedded engine is here, and only an external meter covers another host', () => {
+  expect(isElsewhere({ kind: 'embedded', endpoint: 'embedded' })).toBe(false);
+  const far = { kind: 'http', endpoint: 'http://gpu-host/v1' } as const;
+  expect(coversEndpoint({ provenance: 'counter' }, far)).toBe(false);
+  expect(coversEndpoint({ provenance: 'estimated' }, far)).toBe(false);
+  expect(coversEndpoint({ provenance: 'external' }, far)).toBe(true);
+  expect(coversEndpoint({ provenance: 'counter' }, { ...far, endpoint: 'http://localhost' })).toBe(true);
+  expect(coversEndpoint({ provenance: 'counter' }, null)).toBe(true);
+});
