@@ -54,6 +54,24 @@ test('a query gets the energy of every domain of the total, net of the idle powe
   expect(energies.get('q2')?.gross_j).toBeCloseTo(30, 9);
 });
 
+test('tiers are never summed, and a wall meter takes the place of what hangs behind it', () => {
+  const calls = [call('q1', 2, 6)];
+  const of = (...more: PowerSeries[]) =>
+    energiesOf({ series: [series('a', 10), ...more], calls, window, baselines: [] }).get('q1')?.gross_j;
+  expect(of(series('guess', 7, { provenance: 'estimated' }))).toBeCloseTo(40, 9);
+  expect(of(series('wall', 30, { scope: 'wall' }))).toBeCloseTo(120, 9);
+  const ledgers = ledgersOf({
+    series: [series('a', 10), series('guess', 7, { provenance: 'estimated' })],
+    calls,
+    surviving: calls,
+    window,
+  });
+  expect(ledgers.map((l) => [l.domain, l.in_total])).toEqual([
+    ['a', true],
+    ['guess', false],
+  ]);
+});
+
 test('overlapping queries share time, and so the idle power that is taken off', () => {
   const calls = [call('q1', 0, 10), call('q2', 5, 10)];
   const energies = energiesOf({ series: [series('a', 10)], calls, window, baselines: [idle('before', 4)] });

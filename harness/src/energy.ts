@@ -2,6 +2,7 @@ import { type CallRow, type Domain, instant } from '@perwatt/core';
 import {
   attribute,
   type BaselinePoint,
+  boundaryOf,
   busySpans,
   type CallSpan,
   energyInWindow,
@@ -45,17 +46,18 @@ export function energiesOf(input: EnergyInput): Map<string, QueryEnergy> {
   const { series, calls, window, baselines, earlier = null } = input;
   const spans = calls.map(spanOf);
   const seconds = shareOfTime(spans, window);
+  const summed = summedDomains(series);
   const parts = series
-    .filter((s) => s.domain.in_total)
+    .filter((s) => summed.includes(s.domain.id))
     .map((s) => ({ ...attribute(s, spans, window), points: baselinePoints(baselines, s.domain.id) }));
   const ids = new Set(calls.map((c) => c.query_id));
-  if (earlier !== null && !sameNames(earlier, summedDomains(series)))
-    return new Map([...ids].map((id) => [id, unknown]));
+  if (earlier !== null && !sameNames(earlier, summed)) return new Map([...ids].map((id) => [id, unknown]));
   return new Map([...ids].map((id) => [id, sumOver(parts, { id, share_s: seconds.get(id) ?? 0, window })]));
 }
 
+/** The boundary: domains of one provenance tier that neither hold nor overlap one another. */
 const summedDomains = (series: readonly PowerSeries[]): string[] =>
-  series.filter(({ domain }) => domain.in_total).map(({ domain }) => domain.id);
+  boundaryOf(series.map(({ domain }) => domain))?.domains.map(({ id }) => id) ?? [];
 
 const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name) => b.includes(name));
@@ -151,11 +153,12 @@ export interface LedgerInput {
 export function ledgersOf({ series, ...input }: LedgerInput): DomainLedger[] {
   const { surviving, window } = input;
   const lost = lostSpans(input);
+  const summed = summedDomains(series);
   return series.map((s) => {
     const { meter, queries_j, unattributed_j, reason } = attribute(s, surviving.map(spanOf), window);
     return {
       domain: s.domain.id,
-      in_total: s.domain.in_total,
+      in_total: summed.includes(s.domain.id),
       meter_j: meter.energy_j,
       queries_j,
       unattributed_j,

@@ -7,7 +7,7 @@ import {
   type SampleColumns,
   sampleEvents,
 } from '@perwatt/core';
-import type { PowerSeries } from '@perwatt/metrics';
+import { boundaryOf, type PowerSeries } from '@perwatt/metrics';
 import { type PowerFile, type RunFolder, SegmentWriter } from '@perwatt/records';
 import { type SeriesMemory, seriesMemory, type WattsNow } from './series-memory.js';
 
@@ -21,6 +21,7 @@ export interface PowerLog {
   /** Writes the open batch and syncs it. */
   flush(): void;
   series(): readonly PowerSeries[];
+  /** Of the domains of the boundary, over the last second or so. */
   wattsNow(): readonly WattsNow[];
   /** Drops samples before `at` from memory; the files keep them. */
   forgetBefore(at: Instant): void;
@@ -43,9 +44,11 @@ export function openPowerLog(
     const recorder = source.start(period_ms === undefined ? {} : { period_ns: period_ms * 1e6 });
     return openChannel(run, { source, recorder, boot_id });
   });
+  const domains = channels.flatMap((c) => c.recorder.domains);
+  const summed = new Set(boundaryOf(domains)?.domains.map(({ id }) => id));
   let closed = false;
   return {
-    domains: channels.flatMap((c) => c.recorder.domains),
+    domains,
     mark() {
       const times = channels.map((c) => c.recorder.mark());
       return times.length === 0 ? null : times.reduce((a, b) => (a > b ? a : b));
@@ -57,7 +60,10 @@ export function openPowerLog(
       for (const c of channels) c.writer.flush();
     },
     series: () => channels.flatMap((c) => c.memories.map((m) => m.series())),
-    wattsNow: () => channels.flatMap((c) => c.memories.flatMap((m) => m.wattsNow() ?? [])),
+    wattsNow: () =>
+      channels
+        .flatMap((c) => c.memories.flatMap((m) => m.wattsNow() ?? []))
+        .filter(({ domain }) => summed.has(domain)),
     forgetBefore(at) {
       for (const c of channels) for (const m of c.memories) m.forgetBefore(at);
     },
