@@ -74,6 +74,18 @@ impl PowerError {
         }
     }
 
+    /// What stands in the way, in one word.
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::Absent { .. } => "absent",
+            Self::Masked { .. } => "masked",
+            Self::Permission { .. } => "permission",
+            Self::Malformed { .. } => "parse",
+            Self::Io { .. } | Self::Thread { .. } => "io",
+            Self::UnknownSource { .. } | Self::Period { .. } => "input",
+        }
+    }
+
     pub(crate) fn io(path: PathBuf, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::PermissionDenied => Self::Permission { paths: vec![path] },

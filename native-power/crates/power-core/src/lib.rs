@@ -14,6 +14,7 @@ mod file;
 mod ledger;
 mod mean_power;
 mod rapl;
+mod replay;
 mod sampler;
 mod source;
 mod sources;
@@ -28,6 +29,9 @@ pub use estimator::{ESTIMATE, Estimator};
 pub use ledger::Ledger;
 pub use mean_power::{Band, MeanPower, Since};
 pub use rapl::{Excluded, RAPL, Rapl};
+pub use replay::{
+    CounterReplay, Moment, Refusal, SourceReplay, Step, replay_counter, replay_refusal, replay_source,
+};
 pub use sampler::{Sampler, SamplerStatus, State};
 pub use source::{Booking, Missing, PowerSource, Reading, Sample, Value};
 pub use sources::{SOURCES, SourceInfo, SourceProbe, chain, open_source, probe_sources};

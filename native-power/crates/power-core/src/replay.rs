@@ -1,0 +1,168 @@
+//! Runs recorded or invented numbers through the rules that live readings go through: same counters, same sources, same
+//! ledgers, on times that the caller states.
+
+use std::{
+    cell::Cell,
+    io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Clock, Counter, CounterSpec, Domain, Event, Excluded, Joules, Ledger, Nanos, PowerError, PowerSource,
+    RAPL, Rapl, Sample, Tally,
+    file::{ReadAgain, open_file},
+    open_source,
+};
+
+/// What became of one reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What the reading itself was; never [`Event::Glitch`].
+    pub event: Event,
+    /// Whether it also proved the number before it to be a one-off.
+    pub refuted: bool,
+}
+
+impl Step {
+    /// The event's name, with `+glitch` where the number before it was refuted.
+    pub fn name(self) -> String {
+        let name = if self.event == Event::Reset { "reset_confirmed" } else { self.event.name() };
+        if self.refuted { format!("{name}+glitch") } else { name.to_owned() }
+    }
+}
+
+/// What a counter's numbers amount to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CounterReplay {
+    /// By reading: what it was.
+    pub steps: Vec<Step>,
+    /// By reading: energy booked so far, its best value and its bounds.
+    pub booked: Vec<(Joules, Joules, Joules)>,
+    /// At the end, after a number still in doubt has become a gap.
+    pub total: (Joules, Joules, Joules),
+    /// What happened.
+    pub tally: Tally,
+}
+
+/// Books the numbers of one counter, µJ; None where there was none.
+pub fn replay_counter(spec: CounterSpec, readings: &[(Nanos, Option<u64>)]) -> CounterReplay {
+    let mut counter = Counter::new(spec);
+    let (mut steps, mut booked) = (Vec::new(), Vec::new());
+    for &(at, uj) in readings {
+        let (before, so_far) = (counter.tally(), counter.booked().0);
+        let event = counter.push(at, uj);
+        let (after, now) = (counter.tally(), counter.booked().0);
+        let event = match event {
+            Event::Glitch if after.wraps > before.wraps => Event::Wrap,
+            Event::Glitch if now > so_far => Event::Ok,
+            Event::Glitch => Event::Same,
+            other => other,
+        };
+        steps.push(Step { event, refuted: after.glitches > before.glitches });
+        booked.push(counter.booked());
+    }
+    counter.close();
+    CounterReplay { steps, booked, total: counter.booked(), tally: counter.tally() }
+}
+
+/// One moment of a scripted tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// When the source is read.
+    pub at: Nanos,
+    /// Files, under the root, that hold something new by then.
+    pub writes: Vec<(PathBuf, String)>,
+}
+
+/// What a source made of a scripted tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceReplay {
+    /// What it reads.
+    pub domains: Vec<Domain>,
+    /// What it read, booked; in the order of time.
+    pub samples: Vec<Sample>,
+    /// What it leaves out.
+    pub excluded: Vec<Excluded>,
+}
+
+/// Opens the source of this name on the tree under `root` and reads it at every moment, after that moment's writes.
+pub fn replay_source(name: &str, root: &Path, moments: &[Moment]) -> Result<SourceReplay, PowerError> {
+    if name == RAPL {
+        let mut rapl = Rapl::open(root)?;
+        let excluded = rapl.excluded().to_vec();
+        return Ok(SourceReplay { excluded, ..read_all(&mut rapl, root, moments)? });
+    }
+    read_all(open_source(name, root)?.as_mut(), root, moments)
+}
+
+fn read_all(
+    source: &mut dyn PowerSource,
+    root: &Path,
+    moments: &[Moment],
+) -> Result<SourceReplay, PowerError> {
+    let (domains, mut ledgers): (Vec<_>, Vec<_>) =
+        source.domains().iter().map(|(domain, booking)| (domain.clone(), Ledger::new(*booking))).unzip();
+    let clock = Scripted(Cell::new(Nanos(0)));
+    let mut samples = Vec::new();
+    for moment in moments {
+        for (path, text) in &moment.writes {
+            let path = root.join(path);
+            std::fs::write(&path, text).map_err(|error| PowerError::io(path, error))?;
+        }
+        clock.0.set(moment.at);
+        let mut readings = Vec::new();
+        source.read(&clock, &mut readings)?;
+        samples
+            .extend(readings.iter().filter_map(|r| Some(ledgers.get_mut(usize::from(r.domain))?.enter(r))));
+    }
+    samples.extend((0..).zip(&mut ledgers).filter_map(|(domain, ledger)| ledger.close(domain)));
+    Ok(SourceReplay { domains, samples, excluded: Vec::new() })
+}
+
+/// Stands still until it is set.
+struct Scripted(Cell<Nanos>);
+
+impl Clock for Scripted {
+    fn now(&self) -> Nanos {
+        self.0.get()
+    }
+}
+
+/// How the kernel refuses a counter, for trees on which a privileged user would be refused nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Opening fails for want of permission.
+    Permission,
+    /// Opening works, reading fails.
+    Io,
+}
+
+/// Opens the counters of the tree under `root` as if the kernel refused their numbers; says why that fails.
+pub fn replay_refusal(root: &Path, refusal: Option<Refusal>) -> Result<(), PowerError> {
+    let open = match refusal {
+        None => open_file,
+        Some(Refusal::Permission) => refuse_counters,
+        Some(Refusal::Io) => break_counters,
+    };
+    Rapl::open_with(root, open).map(|_| ())
+}
+
+fn refuse_counters(path: &Path) -> io::Result<Box<dyn ReadAgain>> {
+    if path.ends_with("energy_uj") { Err(io::ErrorKind::PermissionDenied.into()) } else { open_file(path) }
+}
+
+fn break_counters(path: &Path) -> io::Result<Box<dyn ReadAgain>> {
+    if path.ends_with("energy_uj") { Ok(Box::new(Broken)) } else { open_file(path) }
+}
+
+struct Broken;
+
+impl ReadAgain for Broken {
+    fn read_again(&self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("input/output error"))
+    }
+}
+
+#[cfg(test)]
+#[path = "replay_tests.rs"]
+mod tests;
