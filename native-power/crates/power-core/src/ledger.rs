@@ -1,4 +1,4 @@
-use crate::{Booking, Counter, Event, MeanPower, Nanos, Reading, Sample, Since, Value};
+use crate::{Booking, Counter, Event, Gauge, MeanPower, Nanos, Reading, Sample, Since, Value};
 
 /// Turns the readings of one domain into samples with booked energy.
 #[derive(Debug)]
@@ -10,14 +10,21 @@ pub struct Ledger {
 #[derive(Debug)]
 enum Book {
     Counter(Counter),
+    Gauge(Gauge),
     MeanPower(MeanPower),
 }
 
 impl Ledger {
-    /// An empty ledger.
+    /// An empty ledger for readings that come as often as the sensor renews its value.
     pub fn new(booking: Booking) -> Self {
+        Self::every(Nanos::default(), booking)
+    }
+
+    /// An empty ledger for readings that come every `period`.
+    pub fn every(period: Nanos, booking: Booking) -> Self {
         let book = match booking {
             Booking::Counter(spec) => Book::Counter(Counter::new(spec)),
+            Booking::Gauge(spec) => Book::Gauge(Gauge::new(spec.read_every(period))),
             Booking::MeanPower => Book::MeanPower(MeanPower::default()),
         };
         Self { book, last_at: None }
@@ -30,6 +37,8 @@ impl Ledger {
         let (raw, event) = match (&mut self.book, reading.value) {
             (Book::Counter(counter), Value::Counter { raw, uj }) => (Some(raw), counter.push(at, Some(uj))),
             (Book::Counter(counter), _) => (None, counter.push(at, None)),
+            (Book::Gauge(gauge), Value::Power { raw, power }) => (raw, gauge.push(at, Some(power))),
+            (Book::Gauge(gauge), _) => (None, gauge.push(at, None)),
             (Book::MeanPower(sum), Value::MeanPower { raw, since }) => (Some(raw), sum.push(at, since)),
             (Book::MeanPower(_), _) => (None, Event::Missing),
         };
@@ -38,6 +47,9 @@ impl Ledger {
                 if event != Event::First =>
             {
                 Some(band.point)
+            }
+            Value::Power { power, .. } if matches!(event, Event::First | Event::Ok | Event::Gap) => {
+                Some(power)
             }
             _ => None,
         };
@@ -48,10 +60,14 @@ impl Ledger {
     /// Ends the series; a doubt that is still open becomes one last sample.
     pub fn close(&mut self, domain: u16) -> Option<Sample> {
         let at = self.last_at?;
-        let Book::Counter(counter) = &mut self.book else { return None };
+        let open = match &mut self.book {
+            Book::Counter(counter) => counter.close(),
+            Book::Gauge(gauge) => gauge.close(at),
+            Book::MeanPower(_) => false,
+        };
         let reading =
             Reading { domain, before: at, after: at, value: Value::Missing(crate::Missing::Absent) };
-        counter.close().then(|| self.sample(&reading, None, Event::Gap, None))
+        open.then(|| self.sample(&reading, None, Event::Gap, None))
     }
 
     fn sample(
@@ -63,6 +79,7 @@ impl Ledger {
     ) -> Sample {
         let (booked, lo, hi) = match &self.book {
             Book::Counter(counter) => counter.booked(),
+            Book::Gauge(gauge) => gauge.booked(),
             Book::MeanPower(sum) => sum.booked(),
         };
         Sample {

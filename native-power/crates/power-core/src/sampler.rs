@@ -81,7 +81,7 @@ impl Sampler {
         let mut engine = Engine {
             source,
             clock: Box::new(clock),
-            ledgers: bookings.into_iter().map(Ledger::new).collect(),
+            ledgers: bookings.into_iter().map(|booking| Ledger::every(period, booking)).collect(),
             readings: Vec::with_capacity(domains.len()),
             samples: VecDeque::new(),
             status: SamplerStatus::default(),

@@ -1,4 +1,4 @@
-use crate::{CounterSpec, Domain, Event, Joules, Nanos, PowerError, Provenance, Since, Watts};
+use crate::{CounterSpec, Domain, Event, GaugeSpec, Joules, Nanos, PowerError, Provenance, Since, Watts};
 
 /// What one reading of one domain says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,6 +10,13 @@ pub enum Value {
         raw: u64,
         /// The same in microjoules.
         uj: u64,
+    },
+    /// The power of a sensor at this time.
+    Power {
+        /// As read, in the vendor's unit, where that is a whole number.
+        raw: Option<u64>,
+        /// The power.
+        power: Watts,
     },
     /// A mean power since the last reading.
     MeanPower {
@@ -33,6 +40,16 @@ pub enum Missing {
     Io,
     /// It isn't a number.
     Parse,
+    /// The device doesn't offer it.
+    NotSupported,
+    /// The device fell off its bus, or waits for a reset.
+    Lost,
+    /// A number that the vendor uses to say that there is none.
+    Sentinel,
+    /// It contradicts another domain, or what such a domain can do.
+    Implausible,
+    /// The sensor says that it isn't measuring now.
+    Inactive,
 }
 
 /// One reading, not yet booked.
@@ -72,11 +89,13 @@ pub struct Sample {
 }
 
 /// How the readings of a domain become energy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Booking {
     /// By the counter's rules.
     Counter(CounterSpec),
+    /// By integrating the powers of a sensor.
+    Gauge(GaugeSpec),
     /// By summing mean powers.
     MeanPower,
 }
