@@ -42,6 +42,26 @@ pub enum PowerError {
         /// What it held.
         text: String,
     },
+    /// A vendor's library can't be loaded.
+    #[error("{source_name}: {said}")]
+    Library {
+        /// The source that needs it.
+        source_name: &'static str,
+        /// Which library, and what the system said.
+        said: String,
+    },
+    /// A vendor's library was loaded, but refuses or lacks something.
+    #[error("{source_name}: {said}")]
+    Vendor {
+        /// The source that needs it.
+        source_name: &'static str,
+        /// What failed, and how.
+        said: String,
+        /// The step that would help, where one is known.
+        fix: Option<String>,
+        /// Whether it is this user who may not.
+        refused: bool,
+    },
     /// No source has this name.
     #[error("no power source is called {name:?}")]
     UnknownSource {
@@ -66,6 +86,8 @@ impl PowerError {
     /// A stable name for programs; becomes `error.code` in JavaScript.
     pub const fn code(&self) -> &'static str {
         match self {
+            Self::Library { .. } | Self::Vendor { refused: false, .. } => "POWER_NO_SOURCE",
+            Self::Vendor { refused: true, .. } => "POWER_PERMISSION",
             Self::Absent { .. } | Self::Masked { .. } => "POWER_NO_SOURCE",
             Self::Permission { .. } => "POWER_PERMISSION",
             Self::Io { .. } | Self::Thread { .. } => "POWER_IO",
@@ -77,6 +99,8 @@ impl PowerError {
     /// What stands in the way, in one word.
     pub const fn reason(&self) -> &'static str {
         match self {
+            Self::Library { .. } | Self::Vendor { refused: false, .. } => "absent",
+            Self::Vendor { refused: true, .. } => "permission",
             Self::Absent { .. } => "absent",
             Self::Masked { .. } => "masked",
             Self::Permission { .. } => "permission",
