@@ -20,6 +20,7 @@ mod replay;
 mod sampler;
 mod source;
 mod sources;
+mod sysfs;
 mod units;
 
 pub use clock::{Clock, MonotonicClock, boot_id, suspended};
@@ -39,4 +40,8 @@ pub use replay::{
 pub use sampler::{Sampler, SamplerStatus, State};
 pub use source::{Booking, Missing, PowerSource, Reading, Sample, Value};
 pub use sources::{SOURCES, SourceInfo, SourceProbe, chain, open_source, probe_sources};
+pub use sysfs::{
+    ACPI_METER, AMD_ENERGY, AMDGPU, BATTERY, INTEL_GPU, JETSON, Sensors, open_acpi_meter, open_amd_energy,
+    open_amdgpu, open_battery, open_intel_gpu, open_jetson,
+};
 pub use units::{Joules, Nanos, Watts};

@@ -10,9 +10,9 @@ use std::{
 };
 
 use crate::{
-    Booking, Clock, CounterSpec, Domain, Joules, Kind, Missing, Nanos, PowerError, PowerSource, Provenance,
-    Reading, Scope, Value,
-    file::{Open, ReadAgain, missing_because, open_file, parse_count},
+    Booking, Clock, CounterSpec, Domain, Joules, Kind, Nanos, PowerError, PowerSource, Provenance, Reading,
+    Scope, Value,
+    file::{CountFile, Open, open_file, read_count, read_text},
 };
 
 /// The source's name.
@@ -26,7 +26,7 @@ const SYSTEM_CAP_UW: u64 = 10_000_000_000;
 /// The powercap zones of a host.
 pub struct Rapl {
     domains: Vec<(Domain, Booking)>,
-    counts: Vec<Count>,
+    counts: Vec<CountFile>,
     excluded: Vec<Excluded>,
 }
 
@@ -37,12 +37,6 @@ pub struct Excluded {
     pub zone: String,
     /// Why it is left out.
     pub reason: String,
-}
-
-struct Count {
-    path: PathBuf,
-    file: Option<Box<dyn ReadAgain>>,
-    open: Open,
 }
 
 #[derive(Clone, Debug)]
@@ -71,7 +65,7 @@ impl Rapl {
                 });
                 continue;
             };
-            match Count::open(zone.dir.join("energy_uj"), open) {
+            match CountFile::open(zone.dir.join("energy_uj"), open) {
                 Ok(count) => {
                     domains.push(zone.describe(scope, in_total, note, open));
                     counts.push(count);
@@ -111,6 +105,10 @@ impl PowerSource for Rapl {
         &self.domains
     }
 
+    fn excluded(&self) -> &[Excluded] {
+        &self.excluded
+    }
+
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
         for (domain, count) in (0..).zip(&mut self.counts) {
             let before = clock.now();
@@ -121,42 +119,6 @@ impl PowerSource for Rapl {
             out.push(Reading { domain, before, after: clock.now(), value });
         }
         Ok(())
-    }
-}
-
-impl Count {
-    /// Opens the file and reads it once: to be allowed to open it proves nothing.
-    fn open(path: PathBuf, open: Open) -> Result<Self, PowerError> {
-        let mut buffer = [0; 32];
-        let read = open(&path).and_then(|file| Ok((file.read_again(&mut buffer)?, file)));
-        let (length, file) = read.map_err(|error| PowerError::io(path.clone(), error))?;
-        let text = &buffer[..length];
-        if parse_count(text).is_none() {
-            return Err(PowerError::Malformed {
-                path,
-                text: String::from_utf8_lossy(text).trim_end().to_owned(),
-            });
-        }
-        Ok(Self { path, file: Some(file), open })
-    }
-
-    /// One number. A file that fails is opened anew once, for a zone that came back has another file behind its name.
-    fn read(&mut self) -> Result<u64, Missing> {
-        let mut buffer = [0; 32];
-        let kept = self.file.as_ref().and_then(|file| file.read_again(&mut buffer).ok());
-        let length = match kept {
-            Some(length) => length,
-            None => self.read_anew(&mut buffer).map_err(|error| missing_because(&error))?,
-        };
-        parse_count(&buffer[..length]).ok_or(Missing::Parse)
-    }
-
-    fn read_anew(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file = None;
-        let file = (self.open)(&self.path)?;
-        let length = file.read_again(buffer)?;
-        self.file = Some(file);
-        Ok(length)
     }
 }
 
@@ -293,20 +255,6 @@ fn without_duplicates(zones: &[Zone]) -> (Vec<Zone>, Vec<Excluded>) {
         })
         .collect();
     (zones.iter().filter(|zone| !twice(zone)).cloned().collect(), excluded)
-}
-
-fn read_text(path: &Path, open: Open) -> Result<String, PowerError> {
-    let mut buffer = [0; 64];
-    let length = open(path)
-        .and_then(|file| file.read_again(&mut buffer))
-        .map_err(|error| PowerError::io(path.to_owned(), error))?;
-    Ok(String::from_utf8_lossy(&buffer[..length]).trim_end().to_owned())
-}
-
-fn read_count(path: &Path, open: Open) -> Option<u64> {
-    let mut buffer = [0; 32];
-    let length = open(path).and_then(|file| file.read_again(&mut buffer)).ok()?;
-    parse_count(&buffer[..length])
 }
 
 #[cfg(test)]

@@ -77,6 +77,9 @@ impl Sampler {
             return Err(PowerError::Period { period_ns: period.0 });
         }
         let name = source.name();
+        if let Some(most) = source.slowest_period().filter(|most| period > *most) {
+            return Err(PowerError::TooRare { source_name: name, period_ns: period.0, most_ns: most.0 });
+        }
         let (domains, bookings): (Vec<_>, Vec<_>) = source.domains().iter().cloned().unzip();
         let mut engine = Engine {
             source,

@@ -1,4 +1,6 @@
-use crate::{CounterSpec, Domain, Event, GaugeSpec, Joules, Nanos, PowerError, Provenance, Since, Watts};
+use crate::{
+    CounterSpec, Domain, Event, Excluded, GaugeSpec, Joules, Nanos, PowerError, Provenance, Since, Watts,
+};
 
 /// What one reading of one domain says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,6 +114,21 @@ pub trait PowerSource: Send {
 
     /// What is read, in a fixed order, and how it is booked. Frozen: a domain that vanishes goes on as missing.
     fn domains(&self) -> &[(Domain, Booking)];
+
+    /// What was found but isn't recorded, and why.
+    fn excluded(&self) -> &[Excluded] {
+        &[]
+    }
+
+    /// The longest time between two readings that loses nothing; None when there is no such limit.
+    fn slowest_period(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// What a reader of the numbers should know and that only reading them could show, for instance `psys<package`.
+    fn flags(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Appends one reading per domain to `out`, a missing one where a domain gave no number.
     ///
