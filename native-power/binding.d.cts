@@ -18,6 +18,40 @@ export declare class Recorder {
 /** The identity of this boot, or null where the system has none. */
 export declare function bootId(root: string): string | null
 
+/** What a counter's numbers amount to, in joules (J) and nanoseconds (ns). */
+export interface CounterBooking {
+  energy_j: number
+  lo_j: number
+  hi_j: number
+  wraps: number
+  resets: number
+  glitches: number
+  missing: number
+  out_of_range: number
+  clock: number
+  aliases: number
+  gap_ns: number
+  /** By reading: what it was. */
+  events: Array<string>
+  /** By reading: energy booked so far. */
+  booked_j: Float64Array
+  booked_lo_j: Float64Array
+  booked_hi_j: Float64Array
+}
+
+export interface CounterTrace {
+  /** Highest value shown, µJ; left out where it can't be read, or for a counter of 64 bits. */
+  max_uj?: number
+  /** More than any such domain can draw, in watts (W). */
+  cap_w: number
+  /** How often the hardware renews its value, ns. */
+  update_period_ns: number
+  /** When it was read, ns. */
+  at_ns: Array<number>
+  /** What was read, µJ, exact below 2^53; left out where there was no number. */
+  raw_uj: Array<number | undefined | null>
+}
+
 export interface DomainInfo {
   id: string
   scope: 'wall' | 'system' | 'package' | 'cpu' | 'dram' | 'gpu' | 'module' | 'soc' | 'npu'
@@ -33,6 +67,41 @@ export interface DomainInfo {
 
 /** Names of what can become of a reading, in the order that `event` counts. */
 export declare function eventNames(): Array<string>
+
+export interface ExcludedInfo {
+  zone: string
+  reason: string
+}
+
+export interface FileWrite {
+  /** Below the root. */
+  path: string
+  text: string
+}
+
+/** What the readings of a power sensor amount to, in joules (J) and nanoseconds (ns). */
+export interface GaugeBooking {
+  missing: number
+  clock: number
+  gap_ns: number
+  /** By reading: what it was. */
+  events: Array<string>
+  /** By reading: energy booked so far. */
+  booked_j: Float64Array
+  booked_lo_j: Float64Array
+  booked_hi_j: Float64Array
+}
+
+export interface GaugeTrace {
+  /** The longest span between two readings that is integrated, ns. */
+  max_gap_ns: number
+  /** More than any such domain can draw, in watts (W). */
+  cap_w: number
+  /** When it was read, ns. */
+  at_ns: Array<number>
+  /** What was read, in watts (W); left out where there was no number. */
+  power_w: Array<number | undefined | null>
+}
 
 /** Now, in nanoseconds (ns) of the host's monotonic clock. */
 export declare function nowNs(): bigint
@@ -57,6 +126,21 @@ export interface RecorderStatus {
   read_ns: number
 }
 
+/** Books the numbers of one counter by the rules that live ones go through. */
+export declare function replayCounter(trace: CounterTrace): CounterBooking
+
+/** Books the readings of one power sensor by the rules that live ones go through. */
+export declare function replayGauge(trace: GaugeTrace): GaugeBooking
+
+/**
+ * Why the counters of the tree under `root` can't be opened, in one word; null when they can.
+ * `refusal` plays a kernel that refuses their numbers: `permission` or `io`.
+ */
+export declare function replayRefusal(root: string, refusal?: string | undefined | null): string | null
+
+/** Opens a source on the tree under `root` and reads it at every moment, after that moment's writes. */
+export declare function replaySource(source: string, root: string, moments: Array<ScriptedMoment>): SourceBooking
+
 /** Samples by column: entry `i` of every array belongs to one reading of one domain. */
 export interface SampleColumns {
   at_ns: BigInt64Array
@@ -70,6 +154,20 @@ export interface SampleColumns {
   booked_hi_j: Float64Array
   power_w: Float64Array
   power_valid: Uint8Array
+}
+
+export interface ScriptedMoment {
+  /** When the source is read, ns. */
+  at_ns: number
+  /** Files that hold something new by then. */
+  writes: Array<FileWrite>
+}
+
+/** What a source made of a scripted tree. */
+export interface SourceBooking {
+  domains: Array<DomainInfo>
+  samples: SampleColumns
+  excluded: Array<ExcludedInfo>
 }
 
 export interface SourceInfo {

@@ -2,4 +2,16 @@ export { bootId, clock, nowNs, suspendedNs } from './clock.js';
 export { type CpuTimes, cpuTimes } from './cpu-times.js';
 export { type HostFacts, hostFacts } from './host-facts.js';
 export { probeDevices, probePower } from './probe.js';
+export {
+  type CounterBooking,
+  type CounterTrace,
+  type GaugeBooking,
+  type GaugeTrace,
+  replayCounter,
+  replayGauge,
+  replayRefusal,
+  replaySource,
+  type ScriptedMoment,
+  type SourceBooking,
+} from './replay.js';
 export { type BestSourceOptions, bestSources, powerSources, type SourceOptions } from './sources.js';

@@ -37,7 +37,7 @@ export function nativeSource(binding: Binding, info: SourceInfo, root: string): 
 const toDomain = ({ raw_unit: _, ...domain }: DomainInfo, source: string): Domain => ({ ...domain, source });
 
 /** Runs a native call and turns what it throws into a `PerwattError`. An unknown code is a bug and passes through. */
-function guard<T>(call: () => T): T {
+export function guard<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {

@@ -35,7 +35,8 @@ pub use ledger::Ledger;
 pub use mean_power::{Band, MeanPower, Since};
 pub use rapl::{Excluded, RAPL, Rapl};
 pub use replay::{
-    CounterReplay, Moment, Refusal, SourceReplay, Step, replay_counter, replay_refusal, replay_source,
+    CounterReplay, GaugeReplay, Moment, Refusal, SourceReplay, Step, replay_counter, replay_gauge,
+    replay_refusal, replay_source,
 };
 pub use sampler::{Sampler, SamplerStatus, State};
 pub use source::{Booking, Missing, PowerSource, Reading, Sample, Value};

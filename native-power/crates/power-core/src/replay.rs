@@ -8,8 +8,8 @@ use std::{
 };
 
 use crate::{
-    Clock, Counter, CounterSpec, Domain, Event, Excluded, Joules, Ledger, Nanos, PowerError, PowerSource,
-    RAPL, Rapl, Sample, Tally,
+    Clock, Counter, CounterSpec, Domain, Event, Excluded, Gauge, GaugeSpec, GaugeTally, Joules, Ledger,
+    Nanos, PowerError, PowerSource, RAPL, Rapl, Sample, Tally, Watts,
     file::{ReadAgain, open_file},
     open_source,
 };
@@ -63,6 +63,25 @@ pub fn replay_counter(spec: CounterSpec, readings: &[(Nanos, Option<u64>)]) -> C
     }
     counter.close();
     CounterReplay { steps, booked, total: counter.booked(), tally: counter.tally() }
+}
+
+/// What the readings of a power sensor amount to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GaugeReplay {
+    /// By reading: what it was.
+    pub events: Vec<Event>,
+    /// By reading: energy booked so far, its best value and its bounds.
+    pub booked: Vec<(Joules, Joules, Joules)>,
+    /// What happened.
+    pub tally: GaugeTally,
+}
+
+/// Books the readings of one power sensor; None where there was none.
+pub fn replay_gauge(spec: GaugeSpec, readings: &[(Nanos, Option<Watts>)]) -> GaugeReplay {
+    let mut gauge = Gauge::new(spec);
+    let (events, booked) =
+        readings.iter().map(|&(at, power)| (gauge.push(at, power), gauge.booked())).unzip();
+    GaugeReplay { events, booked, tally: gauge.tally() }
 }
 
 /// One moment of a scripted tree.

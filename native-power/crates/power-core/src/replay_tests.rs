@@ -1,7 +1,7 @@
 use std::{fs, path::PathBuf};
 
-use super::{Moment, Refusal, replay_counter, replay_refusal, replay_source};
-use crate::{CounterSpec, Nanos, RAPL};
+use super::{Moment, Refusal, replay_counter, replay_gauge, replay_refusal, replay_source};
+use crate::{CounterSpec, Event, GaugeSpec, Nanos, RAPL, Watts};
 
 const INTEL: u64 = 262_143_328_850;
 
@@ -38,6 +38,20 @@ fn a_doubt_that_is_left_open_is_a_gap_at_the_end() {
     let replay = replay_counter(spec(None), &readings(&[(0, 5_000_000), (100, 0)]));
     assert_eq!(replay.tally.gap, Nanos::from_millis(100));
     assert_eq!((replay.total.0.get(), replay.total.2.get()), (0.0, 100.0));
+}
+
+#[test]
+fn a_power_sensor_is_booked_reading_by_reading() {
+    let spec = GaugeSpec { max_gap: Nanos::from_millis(3000), cap: Watts::new(2000.0) };
+    let readings: Vec<_> =
+        [(0, Some(100.0)), (1000, Some(90.0)), (1500, None), (2000, Some(80.0)), (9000, Some(80.0))]
+            .into_iter()
+            .map(|(ms, watts)| (Nanos::from_millis(ms), watts.map(Watts::new)))
+            .collect();
+    let replay = replay_gauge(spec, &readings);
+    assert_eq!(replay.events, [Event::First, Event::Ok, Event::Missing, Event::Ok, Event::Gap]);
+    assert_eq!(replay.booked.iter().map(|b| b.0.get()).collect::<Vec<_>>(), [0.0, 95.0, 95.0, 180.0, 180.0]);
+    assert_eq!((replay.tally.missing, replay.tally.gap), (1, Nanos::from_millis(7000)));
 }
 
 /// A folder that goes with the test.

@@ -2,6 +2,8 @@
 #![expect(missing_docs, reason = "napi generates items that have none")]
 #![expect(clippy::needless_pass_by_value, reason = "napi hands objects over by value")]
 
+mod replay;
+
 use std::{
     path::Path,
     sync::{Arc, Weak},

@@ -5,6 +5,7 @@ import { Command, Option } from 'commander';
 import { parseDuration } from '../duration.js';
 import type { Io } from '../io.js';
 import { type DomainTotal, type PowerMeter, powerMeter, sumKnown, sumTotals } from '../power-meter.js';
+import { powerReplayCommand } from './power-replay.js';
 
 interface Flags {
   readonly duration: number;
@@ -27,6 +28,7 @@ const refreshMs = { live: 500, plain: 1000 };
 /** `perwatt power`: live watts of every domain, and what they add up to. */
 export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources, clock, pause }): Command =>
   new Command('power')
+    .enablePositionalOptions()
     .description('Show live watts of every domain that can be read, and the energy at the end')
     .addOption(
       new Option('--duration <time>', 'how long to measure').argParser(parseDuration).default(10_000, '10s'),
@@ -38,7 +40,8 @@ export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources,
       'after',
       '\nExamples:\n  perwatt power --duration 10s\n  perwatt power --duration 2m --period 50ms --source rapl-powercap --json',
     )
-    .action((flags: Flags) => measure(io, world, flags));
+    .action((flags: Flags) => measure(io, world, flags))
+    .addCommand(powerReplayCommand(io));
 
 async function measure(io: Io, world: PowerWorld, flags: Flags): Promise<void> {
   const root = io.env['PERWATT_SYSFS_ROOT'] ?? '/';
