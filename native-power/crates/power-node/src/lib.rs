@@ -2,6 +2,7 @@
 #![expect(missing_docs, reason = "napi generates items that have none")]
 #![expect(clippy::needless_pass_by_value, reason = "napi hands objects over by value")]
 
+mod registry;
 mod replay;
 
 use std::{
@@ -15,7 +16,7 @@ use napi::{
 };
 use napi_derive::napi;
 use power_core::{
-    Clock, Domain, Event, MonotonicClock, Nanos, PowerError, Sample, Sampler, State, chain, open_source,
+    Clock, Domain, Event, MonotonicClock, Nanos, PowerError, Sample, Sampler, State, chain,
 };
 
 type Result<T> = napi::Result<T, &'static str>;
@@ -61,7 +62,7 @@ pub fn source_infos() -> Vec<SourceInfo> {
         provenance: info.provenance.name(),
         default_period_ns: span(info.default_period),
     };
-    power_core::SOURCES.iter().map(convert).collect()
+    registry::source_infos().iter().map(convert).collect()
 }
 
 #[napi(object, object_from_js = false)]
@@ -73,16 +74,33 @@ pub struct SourceProbe {
     pub fix: Nullable<String>,
 }
 
-/// Tries every source on the tree under `root`.
+/// Where vendors' libraries are; what is left out is looked for where its driver puts it.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct Libraries {
+    /// NVIDIA's `libnvidia-ml`.
+    pub nvml: Option<String>,
+    /// AMD's `libamd_smi`.
+    pub amdsmi: Option<String>,
+}
+
+impl From<Libraries> for power_vendor::Libraries {
+    fn from(Libraries { nvml, amdsmi }: Libraries) -> Self {
+        Self { nvml: nvml.map(Into::into), amdsmi: amdsmi.map(Into::into) }
+    }
+}
+
+/// Tries every source, on the tree under `root` or behind a vendor's library.
 #[napi]
-pub fn probe_sources(root: String) -> Vec<SourceProbe> {
+pub fn probe_sources(root: String, libraries: Option<Libraries>) -> Vec<SourceProbe> {
     let convert = |probe: power_core::SourceProbe| SourceProbe {
         name: probe.name,
         usable: probe.usable,
         detail: probe.detail,
         fix: nullable(probe.fix),
     };
-    power_core::probe_sources(Path::new(&root)).into_iter().map(convert).collect()
+    let libraries = libraries.unwrap_or_default().into();
+    registry::probe_sources(Path::new(&root), &libraries).into_iter().map(convert).collect()
 }
 
 /// Samples by column: entry `i` of every array belongs to one reading of one domain.
@@ -154,6 +172,8 @@ pub struct RecorderOptions {
     /// Time between two readings, in nanoseconds (ns).
     #[napi(js_name = "period_ns")]
     pub period_ns: f64,
+    /// Where vendors' libraries are.
+    pub libraries: Option<Libraries>,
 }
 
 /// Reads one source on a background thread until stopped.
@@ -166,7 +186,9 @@ pub struct Recorder {
 impl Recorder {
     #[napi(factory)]
     pub fn start(env: Env, options: RecorderOptions) -> Result<Self> {
-        let source = open_source(&options.source, Path::new(&options.root)).map_err(to_js)?;
+        let libraries = options.libraries.unwrap_or_default().into();
+        let source =
+            registry::open_source(&options.source, Path::new(&options.root), &libraries).map_err(to_js)?;
         let sampler = Sampler::start(source, MonotonicClock, nanos(options.period_ns)).map_err(to_js)?;
         let sampler = Arc::new(sampler);
         stop_with(env, &sampler).map_err(|error| napi::Error::new("POWER_IO", error.reason.clone()))?;
