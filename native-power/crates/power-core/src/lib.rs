@@ -15,7 +15,9 @@ mod file;
 mod gauge;
 mod ledger;
 mod mean_power;
+mod overlap;
 mod rapl;
+mod rapl_perf;
 mod replay;
 mod sampler;
 mod source;
@@ -33,7 +35,9 @@ pub use feed::Feed;
 pub use gauge::{Gauge, GaugeSpec, GaugeTally};
 pub use ledger::Ledger;
 pub use mean_power::{Band, MeanPower, Since};
+pub use overlap::{Candidate, clash, left_unused};
 pub use rapl::{Excluded, RAPL, Rapl};
+pub use rapl_perf::{RAPL_PERF, open_rapl_perf};
 pub use replay::{
     CounterReplay, GaugeReplay, Moment, Refusal, SourceReplay, Step, replay_counter, replay_gauge,
     replay_refusal, replay_source,

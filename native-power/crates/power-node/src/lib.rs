@@ -16,7 +16,8 @@ use napi::{
 };
 use napi_derive::napi;
 use power_core::{
-    Clock, Domain, Event, MonotonicClock, Nanos, PowerError, Sample, Sampler, State, chain,
+    Candidate, Clock, Domain, Event, MonotonicClock, Nanos, PowerError, Provenance, Sample, Sampler, State,
+    chain, left_unused,
 };
 
 type Result<T> = napi::Result<T, &'static str>;
@@ -72,6 +73,9 @@ pub struct SourceProbe {
     pub detail: String,
     #[napi(ts_type = "string | null")]
     pub fix: Nullable<String>,
+    /// Why it isn't used unless it is named; null when it is, or can't be.
+    #[napi(ts_type = "string | null")]
+    pub unused: Nullable<String>,
 }
 
 /// Where vendors' libraries are; what is left out is looked for where its driver puts it.
@@ -93,14 +97,33 @@ impl From<Libraries> for power_vendor::Libraries {
 /// Tries every source, on the tree under `root` or behind a vendor's library.
 #[napi]
 pub fn probe_sources(root: String, libraries: Option<Libraries>) -> Vec<SourceProbe> {
-    let convert = |probe: power_core::SourceProbe| SourceProbe {
+    let probes = registry::probe_sources(Path::new(&root), &libraries.unwrap_or_default().into());
+    let infos = registry::source_infos();
+    let provenance = |name| infos.iter().find(|info| info.name == name).map(|info| info.provenance);
+    let candidates: Vec<_> = probes
+        .iter()
+        .map(|probe| Candidate {
+            name: probe.name,
+            usable: probe.usable,
+            provenance: provenance(probe.name).unwrap_or(Provenance::Counter),
+        })
+        .collect();
+    let unused = left_unused(&candidates);
+    let convert = |(probe, unused): (power_core::SourceProbe, Option<String>)| SourceProbe {
         name: probe.name,
         usable: probe.usable,
         detail: probe.detail,
         fix: nullable(probe.fix),
+        unused: nullable(unused),
     };
-    let libraries = libraries.unwrap_or_default().into();
-    registry::probe_sources(Path::new(&root), &libraries).into_iter().map(convert).collect()
+    probes.into_iter().zip(unused).map(convert).collect()
+}
+
+/// Two of these sources that show the same energy, or null.
+#[napi(ts_return_type = "[string, string] | null")]
+pub fn clash(names: Vec<String>) -> Option<Vec<String>> {
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    power_core::clash(&names).map(|(a, b)| vec![a.to_owned(), b.to_owned()])
 }
 
 /// Samples by column: entry `i` of every array belongs to one reading of one domain.

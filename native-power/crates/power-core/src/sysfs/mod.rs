@@ -9,7 +9,7 @@ mod intel_gpu;
 mod jetson;
 mod sensors;
 #[cfg(all(test, unix))]
-mod tree;
+pub(crate) mod tree;
 
 pub use acpi_meter::{ACPI_METER, open_acpi_meter};
 pub use amd_energy::{AMD_ENERGY, open_amd_energy};
@@ -18,3 +18,4 @@ pub use battery::{BATTERY, open_battery};
 pub use intel_gpu::{INTEL_GPU, open_intel_gpu};
 pub use jetson::{JETSON, open_jetson};
 pub use sensors::Sensors;
+pub(crate) use sensors::{Finder, Input};
