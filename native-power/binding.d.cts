@@ -18,6 +18,9 @@ export declare class Recorder {
 /** The identity of this boot, or null where the system has none. */
 export declare function bootId(root: string): string | null
 
+/** Two of these sources that show the same energy, or null. */
+export declare function clash(names: Array<string>): [string, string] | null
+
 /** What a counter's numbers amount to, in joules (J) and nanoseconds (ns). */
 export interface CounterBooking {
   energy_j: number
@@ -103,11 +106,19 @@ export interface GaugeTrace {
   power_w: Array<number | undefined | null>
 }
 
+/** Where vendors' libraries are; what is left out is looked for where its driver puts it. */
+export interface Libraries {
+  /** NVIDIA's `libnvidia-ml`. */
+  nvml?: string
+  /** AMD's `libamd_smi`. */
+  amdsmi?: string
+}
+
 /** Now, in nanoseconds (ns) of the host's monotonic clock. */
 export declare function nowNs(): bigint
 
-/** Tries every source on the tree under `root`. */
-export declare function probeSources(root: string): Array<SourceProbe>
+/** Tries every source, on the tree under `root` or behind a vendor's library. */
+export declare function probeSources(root: string, libraries?: Libraries | undefined | null): Array<SourceProbe>
 
 export interface RecorderOptions {
   /** Name of one of `sourceInfos`. */
@@ -116,6 +127,8 @@ export interface RecorderOptions {
   root: string
   /** Time between two readings, in nanoseconds (ns). */
   period_ns: number
+  /** Where vendors' libraries are. */
+  libraries?: Libraries
 }
 
 export interface RecorderStatus {
@@ -184,6 +197,8 @@ export interface SourceProbe {
   usable: boolean
   detail: string
   fix: string | null
+  /** Why it isn't used unless it is named; null when it is, or can't be. */
+  unused: string | null
 }
 
 /** How long this boot has been suspended, ns: boot time less monotonic time. Null where the system doesn't tell. */

@@ -14,4 +14,10 @@ export {
   type ScriptedMoment,
   type SourceBooking,
 } from './replay.js';
-export { type BestSourceOptions, bestSources, powerSources, type SourceOptions } from './sources.js';
+export {
+  type BestSourceOptions,
+  bestSources,
+  powerSources,
+  type SourceOptions,
+  type VendorLibraries,
+} from './sources.js';

@@ -32,9 +32,7 @@ import {
 import { strategyById } from '@perwatt/strategies';
 import type { MakeDeps } from './commands/run.js';
 import type { Io } from './io.js';
-
-/** Root of the tree that power sources read; `PERWATT_SYSFS_ROOT` replaces the host's own. */
-export const sysRoot = (io: Io): string => io.env['PERWATT_SYSFS_ROOT'] ?? '/';
+import { powerPlace, sysRoot } from './power-place.js';
 
 /** The real world of a run, from the leaves. */
 export const makeDeps =
@@ -64,7 +62,7 @@ export const makeDeps =
 /** No source at all is no reason to refuse a run: accuracy and time are measured, and the report says what is missing. */
 function sources(root: string, names: readonly string[] | undefined, io: Io): readonly PowerSource[] {
   try {
-    return bestSources(names === undefined ? { root } : { root, names });
+    return bestSources({ ...powerPlace(io), root, ...(names && { names }) });
   } catch (error) {
     if (names !== undefined || !(error instanceof PerwattError && error.code === 'POWER_NO_SOURCE'))
       throw error;
@@ -157,7 +155,7 @@ function keyOf({ api_key_env }: EndpointEntry, io: Io): string | null {
 
 /** What `perwatt doctor` tries, by area. */
 export const doctorProbes = (io: Io): (() => Promise<readonly Probe[]>)[] => [
-  async () => probePower({ root: sysRoot(io) }),
+  async () => probePower(powerPlace(io)),
   async () => probeDevices({ root: sysRoot(io) }),
   probeEngine,
   () => probeModels({ env: io.env }),

@@ -5,6 +5,7 @@ import { Command, Option } from 'commander';
 import { parseDuration } from '../duration.js';
 import type { Io } from '../io.js';
 import { type DomainTotal, type PowerMeter, powerMeter, sumKnown, sumTotals } from '../power-meter.js';
+import { powerPlace } from '../power-place.js';
 import { powerReplayCommand } from './power-replay.js';
 
 interface Flags {
@@ -44,8 +45,7 @@ export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources,
     .addCommand(powerReplayCommand(io));
 
 async function measure(io: Io, world: PowerWorld, flags: Flags): Promise<void> {
-  const root = io.env['PERWATT_SYSFS_ROOT'] ?? '/';
-  const sources = world.sources({ root, ...(flags.source && { names: flags.source }) });
+  const sources = world.sources({ ...powerPlace(io), ...(flags.source && { names: flags.source }) });
   const recorders = startAll(sources, flags.period);
   const meters = recorders.map(powerMeter);
   const show = showOn(
