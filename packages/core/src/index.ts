@@ -26,6 +26,7 @@ export {
 } from './grading.js';
 export {
   type AcceleratorEntry,
+  type AgentEntry,
   type AxisName,
   axisNames,
   type DatasetEntry,
@@ -33,6 +34,7 @@ export {
   type LoadEntry,
   MATRIX_VERSION,
   MatrixFile,
+  type MeterEntry,
   type ModelEntry,
   matrixJsonSchema,
   type StrategyEntry,

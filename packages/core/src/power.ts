@@ -90,6 +90,8 @@ export interface RecorderStatus {
   readonly missed_deadlines: number;
   /** Time spent reading since the start, ns. */
   readonly read_ns: number;
+  /** Why the latest reading lacks a number; null or left out when it lacks none, or the source doesn't say. */
+  readonly missing_reason?: string | null;
 }
 
 /** A running measurement of one source. `drain` hands over what was read since the last call and never waits. */

@@ -34,16 +34,25 @@ export {
 } from './client-index.js';
 export { type GgufFixtureOptions, ggufFixture, ggufShape } from './gguf-fixture.js';
 export {
+  type FakeMeterPage,
+  type FakePage,
+  type FakePtdaemon,
+  type FakePtdaemonOptions,
+  fakeMeterPage,
+  fakePtdaemon,
   type PowercapTree,
   type PowercapZone,
   powercapTree,
   powerSourceContract,
+  prometheusVector,
+  redfishMetrics,
   type ScriptedSample,
   type ScriptedSourceOptions,
   type SourceUnderContract,
   type SteadySourceOptions,
   sampleColumns,
   scriptedPowerSource,
+  shellyStatus,
   steadyPowerSource,
   testDomain,
 } from './power-index.js';

@@ -2,8 +2,9 @@
 #![expect(missing_docs, reason = "napi generates items that have none")]
 #![expect(clippy::needless_pass_by_value, reason = "napi hands objects over by value")]
 
-mod registry;
-mod replay;
+pub mod feed;
+pub mod registry;
+pub mod replay;
 
 use std::{
     path::Path,
