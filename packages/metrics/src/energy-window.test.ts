@@ -47,6 +47,13 @@ test.each<[start: number, end: number, coverage: number, reason: string | null, 
   expect(reading.reason).toBe(reason);
 });
 
+test('readings out of schedule make no ordinary interval a gap', () => {
+  const marked = seriesOf([0, 0.0001, 0.08, 0.0801], (s) => 10 * s);
+  expect(energyInWindow(marked, span(0, 0.08)).reason).toBe('low_coverage');
+  const known = energyInWindow({ ...marked, period_ns: 1e8 }, span(0, 0.08));
+  expect(known.energy_j).toBeCloseTo(0.8, 9);
+});
+
 // biome-ignore format: a table is read in columns
 test.each<[start: number, end: number, coverage: number, why: string]>([
   [0,    20,    0.5, 'an edge far from the samples adds nothing'],

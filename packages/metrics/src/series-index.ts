@@ -4,7 +4,7 @@ interface SeriesIndex {
   /** Time of the first sample, ns; times below count from it, as numbers, exact up to 104 days. */
   readonly origin_ns: bigint;
   readonly times: Float64Array;
-  /** Median time between readings, ns. */
+  /** Median time between readings, and not less than the recorder aimed at; ns. */
   readonly interval_ns: number;
   /** Longest gap that energy is integrated over, ns. */
   readonly max_gap_ns: number;
@@ -22,7 +22,7 @@ export function seriesIndex(series: PowerSeries): SeriesIndex {
   const origin_ns = at_ns[0] ?? 0n;
   const times = Float64Array.from(at_ns, (at) => Number(at - origin_ns));
   const gaps = times.slice(1).map((time, i) => time - numberAt(times, i));
-  const interval_ns = gaps.toSorted()[gaps.length >> 1] ?? 0;
+  const interval_ns = Math.max(gaps.toSorted()[gaps.length >> 1] ?? 0, series.period_ns ?? 0);
   const max_gap_ns = Math.max(3 * interval_ns, 3 * domain.update_period_ns);
   const covered_ns = new Float64Array(times.length);
   gaps.forEach((gap, i) => {

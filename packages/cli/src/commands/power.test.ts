@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Clock, PerwattError, type PowerSource } from '@perwatt/core';
 import { powerSources } from '@perwatt/native-power';
+import { readColumns } from '@perwatt/records';
 import {
   manualClock,
   powercapTree,
@@ -198,6 +202,18 @@ test.each<[why: string, readings: readonly (readonly ScriptedSample[])[], failur
   expect(summary.domains).toMatchObject([{ energy_j: null, energy_lo_j: null, mean_power_w: null, reason }]);
   expect(summary.total).toMatchObject({ energy_j: null, mean_power_w: null });
   expect(code).toBe(1);
+});
+
+test('what is shown can be kept as a segment that a run would read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perwatt-power-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'samples.arrows');
+  await run(['--duration', '2s', '--out', path], { sources: steady([pkg, dram], [40, 2.5]) });
+  const { series, info } = readColumns(path);
+  expect(info.torn).toBeNull();
+  expect(JSON.parse(info.metadata['domains'] ?? '')).toEqual([pkg, dram]);
+  expect(series.get('package-0')?.booked_j.at(-1)).toBeCloseTo(80, 9);
+  expect(series.get('dram-0')?.booked_j.at(-1)).toBeCloseTo(5, 9);
 });
 
 test('a source that refuses stops those that already run', async () => {
