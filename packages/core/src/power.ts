@@ -90,6 +90,11 @@ export interface RecorderStatus {
   readonly missed_deadlines: number;
   /** Time spent reading since the start, ns. */
   readonly read_ns: number;
+  /**
+   * What a reader of the samples should know: `stale:<domain>` for a counter that stood still for so long that it can't
+   * have been counting, `psys<package` for a platform counter that fell below its packages and is no longer believed.
+   */
+  readonly flags?: readonly string[];
   /** Why the latest reading lacks a number; null or left out when it lacks none, or the source doesn't say. */
   readonly missing_reason?: string | null;
 }

@@ -30,6 +30,14 @@ impl Ledger {
         Self { book, last_at: None }
     }
 
+    /// Whether a counter stood still for so long that it can't have been counting. Gauges never do.
+    pub const fn stale(&self) -> bool {
+        match &self.book {
+            Book::Counter(counter) => counter.tally().stale,
+            _ => false,
+        }
+    }
+
     /// Books one reading.
     pub fn enter(&mut self, reading: &Reading) -> Sample {
         let at = reading.before.midpoint(reading.after);

@@ -7,6 +7,7 @@
 mod clock;
 mod counter;
 mod cpu;
+mod dies;
 mod domain;
 mod error;
 mod estimator;
@@ -16,6 +17,7 @@ mod gauge;
 mod ledger;
 mod mean_power;
 mod overlap;
+mod platform;
 mod rapl;
 mod rapl_perf;
 mod replay;

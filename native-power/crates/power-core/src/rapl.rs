@@ -7,18 +7,24 @@ use std::{
     collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use crate::{
     Booking, Clock, CounterSpec, Domain, Joules, Kind, Nanos, PowerError, PowerSource, Provenance, Reading,
     Scope, Value,
+    dies::same_counter,
     file::{CountFile, Open, open_file, read_count, read_text},
+    platform::{PLATFORM_BELOW_PACKAGES, PlatformCheck},
 };
 
 /// The source's name.
 pub const RAPL: &str = "rapl-powercap";
 
 const UPDATE_PERIOD: Nanos = Nanos::from_millis(1);
+/// Long enough for a counter to be renewed between two looks.
+const LOOK: Duration = Duration::from_millis(2);
 const LEAST_CAP_UW: u64 = 500_000_000;
 const DEFAULT_CAP_UW: u64 = 2_000_000_000;
 const SYSTEM_CAP_UW: u64 = 10_000_000_000;
@@ -28,6 +34,7 @@ pub struct Rapl {
     domains: Vec<(Domain, Booking)>,
     counts: Vec<CountFile>,
     excluded: Vec<Excluded>,
+    platform: PlatformCheck,
 }
 
 /// A zone that is not recorded, and why.
@@ -55,6 +62,11 @@ impl Rapl {
     }
 
     pub(crate) fn open_with(root: &Path, open: Open) -> Result<Self, PowerError> {
+        Self::open_paced(root, open, || thread::sleep(LOOK))
+    }
+
+    /// `pause` lets counters grow, where it must be found out whether two are one.
+    pub(crate) fn open_paced(root: &Path, open: Open, pause: fn()) -> Result<Self, PowerError> {
         let (zones, mut excluded) = without_duplicates(&find_zones(root, open)?);
         let (mut domains, mut counts, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for zone in &zones {
@@ -83,7 +95,39 @@ impl Rapl {
         if !domains.iter().any(|(domain, _)| domain.in_total) {
             return Err(PowerError::Absent { source_name: RAPL, path: class_dir(root) });
         }
-        Ok(Self { domains, counts, excluded })
+        let mut rapl = Self { domains, counts, excluded, platform: PlatformCheck::default() };
+        rapl.drop_twin_dies(pause);
+        rapl.platform = PlatformCheck::of(&rapl.domains);
+        Ok(rapl)
+    }
+
+    /// Of dies that show one counter, only the first is kept.
+    fn drop_twin_dies(&mut self, pause: fn()) {
+        let mut later = 1;
+        while later < self.domains.len() {
+            let earlier = (0..later).find(|earlier| {
+                let alike = self.dies_of_one_package(*earlier, later);
+                let (first, second) = self.counts.split_at_mut(later);
+                let pair = first.get_mut(*earlier).zip(second.first_mut());
+                alike && pair.is_some_and(|(a, b)| same_counter(a, b, pause))
+            });
+            if let Some(earlier) = earlier {
+                let (twin, _) = self.domains.remove(later);
+                self.counts.remove(later);
+                let reason = format!("duplicate die: counts what {} counts", self.domains[earlier].0.id);
+                self.excluded.push(Excluded { zone: twin.id, reason });
+            } else {
+                later += 1;
+            }
+        }
+    }
+
+    fn dies_of_one_package(&self, a: usize, b: usize) -> bool {
+        let package = |k: usize| {
+            let (_, name) = self.domains.get(k)?.0.id.rsplit_once(':')?;
+            name.split_once("-die-").map(|(package, _)| package)
+        };
+        package(a).is_some() && package(a) == package(b)
     }
 
     /// Zones that are not recorded.
@@ -110,6 +154,7 @@ impl PowerSource for Rapl {
     }
 
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
+        let start = out.len();
         for (domain, count) in (0..).zip(&mut self.counts) {
             let before = clock.now();
             let value = match count.read() {
@@ -118,7 +163,12 @@ impl PowerSource for Rapl {
             };
             out.push(Reading { domain, before, after: clock.now(), value });
         }
+        self.platform.see(&mut out[start..]);
         Ok(())
+    }
+
+    fn flags(&self) -> Vec<String> {
+        self.platform.failed().then(|| PLATFORM_BELOW_PACKAGES.to_owned()).into_iter().collect()
     }
 }
 

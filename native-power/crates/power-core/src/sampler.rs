@@ -37,6 +37,9 @@ pub struct SamplerStatus {
     pub read_time: Nanos,
     /// Samples that were never drained and had to make room.
     pub dropped: u64,
+    /// What a reader of the samples should know: the source's own flags, and `stale:` before the id of every counter that
+    /// stood still for so long that it can't have been counting.
+    pub flags: Vec<String>,
 }
 
 /// What a sampler is doing.
@@ -135,7 +138,13 @@ impl Sampler {
 
     /// How it fares.
     pub fn status(&self) -> SamplerStatus {
-        self.shared.engine().status.clone()
+        let engine = self.shared.engine();
+        let stale = self.domains.iter().zip(&engine.ledgers).filter(|(_, ledger)| ledger.stale());
+        let stale = stale.map(|(domain, _)| format!("stale:{}", domain.id));
+        SamplerStatus {
+            flags: engine.source.flags().into_iter().chain(stale).collect(),
+            ..engine.status.clone()
+        }
     }
 
     /// Ends the thread and takes a last reading. What was read stays to be drained. Does nothing the second time.

@@ -185,6 +185,7 @@ pub struct RecorderStatus {
     pub missed_deadlines: f64,
     #[napi(js_name = "read_ns")]
     pub read_ns: f64,
+    pub flags: Vec<String>,
 }
 
 #[napi(object, object_to_js = false)]
@@ -251,6 +252,7 @@ impl Recorder {
             reads: count(status.reads),
             missed_deadlines: count(status.missed_deadlines),
             read_ns: span(status.read_time),
+            flags: status.flags,
         }
     }
 
