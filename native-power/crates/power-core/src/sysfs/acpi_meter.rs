@@ -32,7 +32,13 @@ fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
     let mut nameless = 0;
     for (chip, text) in meters.iter().zip(&texts) {
         let place = Place::of(text);
-        let id = format!("{ACPI_METER}:{}", if text.is_empty() { &chip.place } else { text });
+        let alone = texts.iter().filter(|other| *other == text).count() == 1;
+        let name = text.replace(char::is_whitespace, "-");
+        let id = match (name.is_empty(), alone) {
+            (true, _) => format!("{ACPI_METER}:{}", chip.place),
+            (false, true) => format!("{ACPI_METER}:{name}"),
+            (false, false) => format!("{ACPI_METER}:{}:{name}", chip.place),
+        };
         let Some(file) = chip.first_of(&["power1_average", "power1_input"]) else {
             finder.leave_out(id, "shows no power");
             continue;

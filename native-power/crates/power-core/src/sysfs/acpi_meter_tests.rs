@@ -67,6 +67,22 @@ fn on_grace_the_module_holds_the_chip_and_the_chip_its_parts() {
 }
 
 #[test]
+fn every_meter_has_an_identity_of_its_own() {
+    let meter = |text| [("power1_average", "1000000"), ("power1_oem_info", text)];
+    let twins = meters(&[&meter("CPU Power"), &meter("CPU Power"), &meter("SysIO Power Socket 0")]);
+    let Ok(source) = open_acpi_meter(&twins) else { unreachable!("readable meters open") };
+    let ids: Vec<_> = domains(&source).iter().map(|(id, _, _)| *id).collect();
+    assert_eq!(
+        ids,
+        [
+            "acpi-power-meter:ACPI000D:00:CPU-Power",
+            "acpi-power-meter:ACPI000D:01:CPU-Power",
+            "acpi-power-meter:SysIO-Power-Socket-0"
+        ]
+    );
+}
+
+#[test]
 fn of_several_nameless_meters_only_one_is_counted() {
     let tree = meters(&[&[("power1_average", "1")], &[("power1_average", "1")]]);
     let Ok(source) = open_acpi_meter(&tree) else { unreachable!("readable meters open") };

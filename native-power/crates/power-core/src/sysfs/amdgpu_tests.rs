@@ -26,6 +26,14 @@ fn either_power_file_will_do() {
 }
 
 #[test]
+fn a_card_that_shows_no_power_says_so() {
+    let Err(PowerError::Unusable { reason, .. }) = open_amdgpu(&card(&[("temp1_input", "40000")])) else {
+        unreachable!("opened a card without a sensor")
+    };
+    assert_eq!(reason, "amdgpu-hwmon:0000:03:00.0: shows no power");
+}
+
+#[test]
 fn a_card_without_a_counter_is_integrated_and_not_booked_as_nothing() {
     let tree = card(&[("power1_average", "100000000")]);
     let Ok(mut source) = open_amdgpu(&tree) else { unreachable!("a readable card opens") };

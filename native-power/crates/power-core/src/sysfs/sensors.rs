@@ -104,15 +104,14 @@ impl Finder {
             return Err(broken);
         }
         if !self.domains.iter().any(|(domain, _)| domain.in_total) {
-            let notes = self.domains.iter().map(|(domain, _)| domain.id.as_str());
-            let inside = notes.chain(self.excluded.iter().map(|e| e.zone.as_str())).collect::<Vec<_>>();
-            return Err(if inside.is_empty() {
+            let beside =
+                self.domains.iter().map(|(d, _)| (&d.id, d.note.as_deref().unwrap_or("beside the total")));
+            let left_out = self.excluded.iter().map(|e| (&e.zone, e.reason.as_str()));
+            let said: Vec<_> = beside.chain(left_out).map(|(id, why)| format!("{id}: {why}")).collect();
+            return Err(if said.is_empty() {
                 PowerError::Absent { source_name: self.name, path: self.looked_in }
             } else {
-                PowerError::Unusable {
-                    source_name: self.name,
-                    reason: format!("{} counted in another source already", inside.join(", ")),
-                }
+                PowerError::Unusable { source_name: self.name, reason: said.join("; ") }
             });
         }
         Ok(Sensors {
