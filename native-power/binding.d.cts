@@ -71,6 +71,18 @@ export interface CounterTrace {
   raw_uj: Array<number | undefined | null>
 }
 
+/** Counts of AMD SMI in µJ; `resolution_uj` is what the library says that one is. */
+export declare function decodeAmdsmiEnergy(count: bigint, resolutionUj: number): Decoded
+
+/** A whole number, or in one word why there is none. */
+export interface Decoded {
+  value: bigint | null
+  missing: string | null
+}
+
+/** What an answer of NVIDIA's library to one field says: the field's own status and type, and the eight bytes of its value. */
+export declare function decodeNvmlField(status: number, kind: number, value: Uint8Array): Decoded
+
 export interface DomainInfo {
   id: string
   scope: 'wall' | 'system' | 'package' | 'cpu' | 'dram' | 'gpu' | 'module' | 'soc' | 'npu'
@@ -131,6 +143,29 @@ export interface GaugeTrace {
   power_w: Array<number | undefined | null>
 }
 
+/** Energy of one GPU in the total. */
+export interface GpuBooking {
+  id: string
+  energy_j: number
+}
+
+/** What recorded devices amount to. */
+export interface GpusBooking {
+  gpus: Array<GpuBooking>
+  excluded: Array<ExcludedInfo>
+}
+
+/** A device as NVIDIA's library shows it, with its energy counter at both ends of a span. */
+export interface GpuTrace {
+  uuid: string
+  /** The GPU that it is an instance of. */
+  parent?: string
+  /** At the start, mJ. */
+  start_mj: bigint
+  /** At the end, mJ. */
+  end_mj: bigint
+}
+
 /** Where vendors' libraries are; what is left out is looked for where its driver puts it. */
 export interface Libraries {
   /** NVIDIA's `libnvidia-ml`. */
@@ -162,6 +197,7 @@ export interface RecorderStatus {
   reads: number
   missed_deadlines: number
   read_ns: number
+  flags: Array<string>
 }
 
 /** Books the numbers of one counter by the rules that live ones go through. */
@@ -169,6 +205,9 @@ export declare function replayCounter(trace: CounterTrace): CounterBooking
 
 /** Books the readings of one power sensor by the rules that live ones go through. */
 export declare function replayGauge(trace: GaugeTrace): GaugeBooking
+
+/** Counts the energy of recorded NVIDIA devices over `span_ns`, as the source counts that of live ones. */
+export declare function replayGpus(gpus: Array<GpuTrace>, spanNs: number): GpusBooking
 
 /**
  * Why the counters of the tree under `root` can't be opened, in one word; null when they can.

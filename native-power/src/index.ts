@@ -21,3 +21,11 @@ export {
   type SourceOptions,
   type VendorLibraries,
 } from './sources.js';
+export {
+  type Decoded,
+  decodeAmdsmiEnergy,
+  decodeNvmlField,
+  type GpusBooking,
+  type GpuTrace,
+  replayGpus,
+} from './vendor-replay.js';

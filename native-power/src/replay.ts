@@ -40,7 +40,8 @@ export const replayRefusal = (
   addon: Loaded = loaded,
 ): string | null => bindingOf(addon).replayRefusal(root, refusal);
 
-function bindingOf({ binding, problem }: Loaded): Binding {
+/** The addon; throws `POWER_NO_SOURCE` without it. */
+export function bindingOf({ binding, problem }: Loaded): Binding {
   if (binding !== null) return binding;
   throw new PerwattError('POWER_NO_SOURCE', problem, { hint: `Build it with \`${buildFix}\`.` });
 }

@@ -5,6 +5,7 @@
 pub mod feed;
 pub mod registry;
 pub mod replay;
+pub mod vendor_replay;
 
 use std::{
     path::Path,

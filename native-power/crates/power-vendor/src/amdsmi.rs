@@ -229,7 +229,7 @@ const EXACT_UJ: f64 = 15.258_789_062_5;
 
 /// A count in µJ, to the last one: in binary fractions of the resolution, which holds 2^-16 J exactly.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked first")]
-fn energy_uj(count: u64, resolution: f32) -> Result<u64, Missing> {
+pub fn energy_uj(count: u64, resolution: f32) -> Result<u64, Missing> {
     const FRACTION: f64 = 4_294_967_296.0;
     let given = f64::from(resolution);
     if count == u64::MAX {

@@ -9,6 +9,6 @@ mod library;
 mod nvml;
 mod sources;
 
-pub use amdsmi::{AMDSMI, AmdSmi};
-pub use nvml::{NVML, Nvml};
+pub use amdsmi::{AMDSMI, AmdSmi, energy_uj};
+pub use nvml::{GpuTrace, GpusReplay, NVML, Nvml, decode_field, replay_gpus};
 pub use sources::{Libraries, VENDOR_SOURCES, open_vendor_source, probe_vendor_sources};

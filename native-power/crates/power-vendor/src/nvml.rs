@@ -6,6 +6,7 @@
 mod api;
 mod decode;
 mod describe;
+mod replay;
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -14,7 +15,7 @@ use power_core::{
 };
 
 use self::{
-    api::{Device, FieldValue, devices, missing},
+    api::{Device, FieldValue, Gpu, devices, missing},
     decode::{from_u32, from_u64, whole},
     describe::{Meters, describe},
 };
@@ -22,10 +23,15 @@ use self::{
 /// The source's name.
 pub const NVML: &str = "nvml";
 
+pub use replay::{GpuTrace, GpusReplay, decode_field, replay_gpus};
+
 /// The NVIDIA GPUs of a host.
-pub struct Nvml {
+pub struct Nvml(Board<Device>);
+
+/// GPUs, the library's or recorded ones.
+struct Board<D> {
     domains: Vec<(Domain, Booking)>,
-    gpus: Vec<Gpu>,
+    gpus: Vec<Metered<D>>,
     left_out: Vec<Excluded>,
 }
 
@@ -45,8 +51,8 @@ struct Meter {
     domain: u16,
 }
 
-struct Gpu {
-    device: Device,
+struct Metered<D> {
+    device: D,
     counter: Option<Meter>,
     gauge: Option<Meter>,
     /// Whether the last power was 0, which is believed only when it is said twice.
@@ -57,37 +63,42 @@ impl Nvml {
     /// Loads and starts the library at `library` (a path, or a name that the system looks up) and tries what each of
     /// its devices offers.
     pub fn open(library: &Path) -> Result<Self, PowerError> {
-        let mut source = Self { domains: Vec::new(), gpus: Vec::new(), left_out: Vec::new() };
+        Board::of(devices(library)?).map(Self)
+    }
+}
+
+impl<D: Gpu> Board<D> {
+    fn of(shown: Vec<Result<D, i32>>) -> Result<Self, PowerError> {
+        let mut board = Self { domains: Vec::new(), gpus: Vec::new(), left_out: Vec::new() };
         let mut seen = BTreeSet::new();
-        let shown = devices(library)?;
-        let count = shown.len();
+        let any = !shown.is_empty();
         for (index, device) in shown.into_iter().enumerate() {
             match device {
-                Ok(device) => source.take(device, &mut seen)?,
-                Err(said) => source.leave_out(format!("GPU {index}"), refusal(missing(said))),
+                Ok(device) => board.take(device, &mut seen)?,
+                Err(said) => board.leave_out(format!("GPU {index}"), refusal(missing(said))),
             }
         }
-        if source.gpus.is_empty() {
-            let refused = source.left_out.iter().any(|left| left.reason == refusal(Missing::Permission));
-            let reasons: Vec<_> =
-                source.left_out.iter().map(|left| format!("{}: {}", left.zone, left.reason)).collect();
-            return Err(PowerError::Vendor {
-                source_name: NVML,
-                said: if count == 0 {
-                    "the driver shows no GPU".to_owned()
-                } else {
-                    format!("no GPU tells its energy or power ({})", reasons.join("; "))
-                },
-                fix: refused
-                    .then(|| "let this user read and write /dev/nvidiactl and /dev/nvidia*".to_owned()),
-                refused,
-            });
+        if board.gpus.is_empty() { Err(board.nothing(any)) } else { Ok(board) }
+    }
+
+    fn nothing(&self, any: bool) -> PowerError {
+        let refused = self.left_out.iter().any(|left| left.reason == refusal(Missing::Permission));
+        let reasons: Vec<_> =
+            self.left_out.iter().map(|left| format!("{}: {}", left.zone, left.reason)).collect();
+        PowerError::Vendor {
+            source_name: NVML,
+            said: if any {
+                format!("no GPU tells its energy or power ({})", reasons.join("; "))
+            } else {
+                "the driver shows no GPU".to_owned()
+            },
+            fix: refused.then(|| "let this user read and write /dev/nvidiactl and /dev/nvidia*".to_owned()),
+            refused,
         }
-        Ok(source)
     }
 
     /// Every instance of a split GPU reports the whole of it, so that the GPU itself is counted, once.
-    fn take(&mut self, device: Device, seen: &mut BTreeSet<String>) -> Result<(), PowerError> {
+    fn take(&mut self, device: D, seen: &mut BTreeSet<String>) -> Result<(), PowerError> {
         let uuid = match device.uuid() {
             Ok(uuid) => uuid,
             Err(said) => {
@@ -110,7 +121,7 @@ impl Nvml {
         if seen.insert(parent_uuid.clone()) { self.add(parent_uuid, parent, seen) } else { Ok(()) }
     }
 
-    fn add(&mut self, uuid: String, device: Device, seen: &mut BTreeSet<String>) -> Result<(), PowerError> {
+    fn add(&mut self, uuid: String, device: D, seen: &mut BTreeSet<String>) -> Result<(), PowerError> {
         let instances = if device.is_split() { device.instances() } else { Vec::new() };
         let instances: Vec<_> = instances.iter().filter_map(|instance| instance.uuid().ok()).collect();
         for instance in instances.iter().filter(|instance| seen.insert((*instance).clone())) {
@@ -130,7 +141,7 @@ impl Nvml {
                 let behind = first + u16::from(counter.is_some());
                 let gauge = meters.gauge.map(|by| Meter { by, domain: behind });
                 self.domains.extend(domains);
-                self.gpus.push(Gpu { device, counter, gauge, zero: false });
+                self.gpus.push(Metered { device, counter, gauge, zero: false });
             }
             Err(why) => self.leave_out(uuid, refusal(why)),
         }
@@ -158,27 +169,33 @@ impl PowerSource for Nvml {
     }
 
     fn provenance(&self) -> Provenance {
-        let counted = self.gpus.iter().any(|gpu| gpu.counter.is_some());
+        let counted = self.0.gpus.iter().any(|gpu| gpu.counter.is_some());
         if counted { Provenance::Counter } else { Provenance::Integrated }
     }
 
     fn domains(&self) -> &[(Domain, Booking)] {
-        &self.domains
+        &self.0.domains
     }
 
     fn excluded(&self) -> &[Excluded] {
-        &self.left_out
+        &self.0.left_out
     }
 
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
-        for gpu in &mut self.gpus {
-            gpu.read(clock, out);
-        }
+        self.0.read(clock, out);
         Ok(())
     }
 }
 
-impl Gpu {
+impl<D: Gpu> Board<D> {
+    fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) {
+        for gpu in &mut self.gpus {
+            gpu.read(clock, out);
+        }
+    }
+}
+
+impl<D: Gpu> Metered<D> {
     /// All fields of a device are asked for in one call.
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) {
         let asked = |meter: Option<Meter>| match meter?.by {
@@ -226,11 +243,11 @@ fn timed<T>(clock: &dyn Clock, call: impl FnOnce() -> T) -> ((power_core::Nanos,
     ((before, clock.now()), value)
 }
 
-fn energy_by_call(device: &Device) -> Result<u64, Missing> {
+fn energy_by_call(device: &impl Gpu) -> Result<u64, Missing> {
     device.energy_mj().map_err(missing).and_then(from_u64)
 }
 
-fn power_by_call(device: &Device) -> Result<u64, Missing> {
+fn power_by_call(device: &impl Gpu) -> Result<u64, Missing> {
     device.power_mw().map_err(missing).and_then(from_u32)
 }
 

@@ -68,13 +68,10 @@ const wrong: readonly (readonly [id: string, place: readonly string[], value: un
 
 /** Not run yet, with the reason that is printed. */
 const waiting: ReadonlyMap<string, RegExp> = new Map([
-  ['TOP-05', /gpus/],
   ['TOP-06', /hwmon/],
   ['ACC-02', /event_source/],
   ['DEC-01', /acpi-power-meter/],
   ['DEC-02', /prometheus/],
-  ['DEC-03', /nvml-field/],
-  ['DEC-04', /amdsmi-counter/],
   ['GAU-04', /channel/],
 ]);
 

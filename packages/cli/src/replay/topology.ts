@@ -1,5 +1,5 @@
 import { holdsPackages } from '@perwatt/metrics';
-import { replaySource, type SourceBooking } from '@perwatt/native-power';
+import { replayGpus, replaySource, type SourceBooking } from '@perwatt/native-power';
 import type { Fields } from './fields.js';
 import { type Computed, ns, unsupported } from './outcome.js';
 import { withTree, zoneFiles } from './tree.js';
@@ -16,6 +16,7 @@ interface Drawn {
 /** Reads the real source on a tree that holds the start values, then the end values. */
 export function topologyCase(input: Fields): Computed {
   if (input.has('zones')) return powercapCase(input);
+  if (input.has('gpus')) return gpusCase(input);
   return unsupported(`a topology of ${input.names.filter((name) => name !== 'seconds').join(', ')}`);
 }
 
@@ -46,6 +47,21 @@ function powercapCase(input: Fields): Computed {
     }),
   );
   return ofComponents(drawnBy(booking), booking.excluded);
+}
+
+/** Counts what NVIDIA's library shows: GPUs, or instances of them. */
+function gpusCase(input: Fields): Computed {
+  const shown = input.each('gpus').map((gpu) => ({
+    uuid: gpu.text('uuid'),
+    ...(gpu.has('parent') && { parent: gpu.text('parent') }),
+    start_mj: BigInt(gpu.number('start_mj')),
+    end_mj: BigInt(gpu.number('end_mj')),
+  }));
+  const { gpus, excluded } = replayGpus(shown, ns(input.number('seconds')));
+  return {
+    gpu: gpus.reduce((sum, { energy_j }) => sum + energy_j, 0),
+    excluded: Object.fromEntries(excluded.map(({ zone, reason }) => [zone, reason])),
+  };
 }
 
 /** Energy of every domain at the end of the last sample. */

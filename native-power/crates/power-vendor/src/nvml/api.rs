@@ -126,6 +126,26 @@ impl Drop for Api {
     }
 }
 
+/// What is asked of a GPU, of the library or of a recording. Errors are the library's statuses.
+pub trait Gpu: Send + Sized {
+    /// Its identity, `GPU-…` or `MIG-…`.
+    fn uuid(&self) -> Result<String, i32>;
+    /// The name of its model.
+    fn name(&self) -> Result<String, i32>;
+    /// Energy since the driver was loaded, mJ.
+    fn energy_mj(&self) -> Result<u64, i32>;
+    /// Power, mW; what it is the power of, and over how long, differs by model.
+    fn power_mw(&self) -> Result<u32, i32>;
+    /// Answers every field by itself; an error is one of the whole call.
+    fn ask(&self, fields: &mut [FieldValue]) -> Result<(), i32>;
+    /// Whether it is split into instances.
+    fn is_split(&self) -> bool;
+    /// The instances that it is split into.
+    fn instances(&self) -> Vec<Self>;
+    /// The device that it is an instance of.
+    fn parent(&self) -> Result<Self, i32>;
+}
+
 /// One device, with the library that keeps it.
 #[derive(Clone)]
 pub struct Device {
@@ -229,49 +249,53 @@ impl Device {
         }
     }
 
-    /// Its identity, `GPU-…` or `MIG-…`.
-    pub fn uuid(&self) -> Result<String, i32> {
+    fn text(&self, call: Text) -> Result<String, i32> {
+        const LENGTH: usize = 96;
+        let mut buffer = [0; LENGTH + 1];
+        // SAFETY: the handle is the library's own, and the buffer is one longer than it is told.
+        done(unsafe { call(self.handle, buffer.as_mut_ptr().cast::<c_char>(), 96) })?;
+        Ok(CStr::from_bytes_until_nul(&buffer)
+            .map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned()))
+    }
+}
+
+impl Gpu for Device {
+    fn uuid(&self) -> Result<String, i32> {
         self.text(self.api.uuid)
     }
 
-    /// The name of its model.
-    pub fn name(&self) -> Result<String, i32> {
+    fn name(&self) -> Result<String, i32> {
         self.text(self.api.name)
     }
 
-    /// Energy since the driver was loaded, mJ.
-    pub fn energy_mj(&self) -> Result<u64, i32> {
+    fn energy_mj(&self) -> Result<u64, i32> {
         let call = self.api.energy.ok_or(status::FUNCTION_NOT_FOUND)?;
         let mut energy: c_ulonglong = 0;
         // SAFETY: the handle is the library's own, and it writes one number.
         done(unsafe { call(self.handle, &raw mut energy) }).map(|()| energy)
     }
 
-    /// Power, mW; what it is the power of, and over how long, differs by model.
-    pub fn power_mw(&self) -> Result<u32, i32> {
+    fn power_mw(&self) -> Result<u32, i32> {
         let mut power: c_uint = 0;
         // SAFETY: the handle is the library's own, and it writes one number.
         done(unsafe { (self.api.power)(self.handle, &raw mut power) }).map(|()| power)
     }
 
-    /// Answers every field by itself; an error is one of the whole call.
-    pub fn ask(&self, fields: &mut [FieldValue]) -> Result<(), i32> {
+    fn ask(&self, fields: &mut [FieldValue]) -> Result<(), i32> {
         let call = self.api.fields.ok_or(status::FUNCTION_NOT_FOUND)?;
         let count = c_int::try_from(fields.len()).map_err(|_| status::UNKNOWN)?;
         // SAFETY: the handle is the library's own, and it writes as many fields as it is told there are.
         done(unsafe { call(self.handle, count, fields.as_mut_ptr()) })
     }
 
-    /// Whether it is split into instances.
-    pub fn is_split(&self) -> bool {
+    fn is_split(&self) -> bool {
         let (mut now, mut later) = (0, 0);
         let Some(call) = self.api.mig_mode else { return false };
         // SAFETY: the handle is the library's own, and it writes two numbers.
         unsafe { call(self.handle, &raw mut now, &raw mut later) == status::OK && now == 1 }
     }
 
-    /// The instances that it is split into.
-    pub fn instances(&self) -> Vec<Self> {
+    fn instances(&self) -> Vec<Self> {
         let Some((max, instance)) = self.api.max_instances.zip(self.api.instance) else { return Vec::new() };
         let mut count = 0;
         // SAFETY: the handle is the library's own, and it writes one number.
@@ -287,22 +311,12 @@ impl Device {
         (0..count).filter_map(|index| one(index).ok()).collect()
     }
 
-    /// The device that it is an instance of.
-    pub fn parent(&self) -> Result<Self, i32> {
+    fn parent(&self) -> Result<Self, i32> {
         let call = self.api.parent.ok_or(status::FUNCTION_NOT_FOUND)?;
         Self::taken(&self.api, |handle| {
             // SAFETY: the handle is the library's own, and it writes one handle.
             unsafe { call(self.handle, handle) }
         })
-    }
-
-    fn text(&self, call: Text) -> Result<String, i32> {
-        const LENGTH: usize = 96;
-        let mut buffer = [0; LENGTH + 1];
-        // SAFETY: the handle is the library's own, and the buffer is one longer than it is told.
-        done(unsafe { call(self.handle, buffer.as_mut_ptr().cast::<c_char>(), 96) })?;
-        Ok(CStr::from_bytes_until_nul(&buffer)
-            .map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned()))
     }
 }
 

@@ -4,7 +4,7 @@ use power_core::{Booking, CounterSpec, Domain, GaugeSpec, Kind, Missing, Nanos, 
 
 use super::{
     By,
-    api::{Device, FieldValue, field, missing, scope},
+    api::{FieldValue, Gpu, field, missing, scope},
     decode::whole,
     energy_by_call, power_by_call,
 };
@@ -24,7 +24,7 @@ pub struct Meters {
 impl Meters {
     /// Tries every field and scope, the best first. Where the module scope answers, GPU and CPU share a module, and the
     /// energy counter is the module's whatever its scope is called; its power is then read for the module too.
-    pub fn of(device: &Device) -> Result<Self, Missing> {
+    pub fn of(device: &impl Gpu) -> Result<Self, Missing> {
         let module = [field::POWER_INSTANT, field::POWER_AVERAGE]
             .into_iter()
             .any(|field| ask(device, field, scope::MODULE).is_ok());
@@ -77,7 +77,7 @@ fn first(
     Err(why)
 }
 
-fn ask(device: &Device, field: u32, scope: u32) -> Result<u64, Missing> {
+fn ask(device: &impl Gpu, field: u32, scope: u32) -> Result<u64, Missing> {
     let mut asked = [FieldValue::ask(field, scope)];
     device.ask(&mut asked).map_err(missing)?;
     whole(&asked[0])
@@ -86,7 +86,7 @@ fn ask(device: &Device, field: u32, scope: u32) -> Result<u64, Missing> {
 /// The domains of one device, the counter first.
 pub fn describe(
     uuid: &str,
-    device: &Device,
+    device: &impl Gpu,
     meters: &Meters,
     instances: &[String],
 ) -> Vec<(Domain, Booking)> {
