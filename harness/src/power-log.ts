@@ -1,7 +1,14 @@
-import type { Domain, Instant, PowerSource, Recorder } from '@perwatt/core';
+import {
+  type Domain,
+  type Instant,
+  type PowerSource,
+  type Recorder,
+  type SampleColumns,
+  sampleEvents,
+} from '@perwatt/core';
 import type { PowerSeries } from '@perwatt/metrics';
 import { type PowerFile, type RunFolder, SegmentWriter } from '@perwatt/records';
-import { seriesMemory, type WattsNow } from './series-memory.js';
+import { type SeriesMemory, seriesMemory, type WattsNow } from './series-memory.js';
 
 /** Reads every source of a run, keeps the recent samples in memory and streams all of them to the run folder. */
 export interface PowerLog {
@@ -19,6 +26,11 @@ export interface PowerLog {
   /** Stops reading, writes the rest and closes the files. Safe to call twice. */
   close(): void;
 }
+
+/** Readings that tell nothing of the energy up to them: as points they would pass off unknown time as covered. */
+const blind: ReadonlySet<number> = new Set(
+  (['missing', 'out_of_range', 'clock', 'suspect'] as const).map((event) => sampleEvents.indexOf(event)),
+);
 
 export interface PowerLogOptions {
   readonly period_ms: number | undefined;
@@ -93,14 +105,7 @@ function openChannel(run: RunFolder, { source, recorder, boot_id }: ChannelOptio
     const columns = recorder.drain();
     if (columns.at_ns.length === 0) return;
     writer.appendColumns(columns, { domains: ids, raw_units: recorder.raw_units });
-    for (let i = 0; i < columns.at_ns.length; i++) {
-      memories[columns.domain[i] ?? -1]?.add({
-        at_ns: columns.at_ns[i] ?? 0n,
-        booked_j: columns.booked_energy_j[i] ?? 0,
-        lo_j: columns.booked_lo_j[i] ?? 0,
-        hi_j: columns.booked_hi_j[i] ?? 0,
-      });
-    }
+    remember(columns, memories);
   };
   return {
     recorder,
@@ -115,4 +120,16 @@ function openChannel(run: RunFolder, { source, recorder, boot_id }: ChannelOptio
       run.updateManifest({ power });
     },
   };
+}
+
+function remember(columns: SampleColumns, memories: readonly SeriesMemory[]): void {
+  for (let i = 0; i < columns.at_ns.length; i++) {
+    if (blind.has(columns.event[i] ?? -1)) continue;
+    memories[columns.domain[i] ?? -1]?.add({
+      at_ns: columns.at_ns[i] ?? 0n,
+      booked_j: columns.booked_energy_j[i] ?? 0,
+      lo_j: columns.booked_lo_j[i] ?? 0,
+      hi_j: columns.booked_hi_j[i] ?? 0,
+    });
+  }
 }

@@ -147,7 +147,7 @@ async function execute(plan: Plan, run: RunFolder, { deps, options }: Execution)
   });
   settleCrashed(plan, run);
   const { power: wanted } = plan.matrix;
-  const power = openPowerLog(run, deps.powerSources(wanted?.sources), {
+  const power = openPowerLog(run, await deps.powerSources(wanted), {
     period_ms: wanted?.period_ms,
     boot_id: deps.bootId(),
   });

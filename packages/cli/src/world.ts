@@ -11,6 +11,7 @@ import {
 } from '@perwatt/clients';
 import {
   type EndpointEntry,
+  type MatrixFile,
   type ModelEntry,
   PerwattError,
   type PowerSource,
@@ -32,6 +33,7 @@ import {
 import { strategyById } from '@perwatt/strategies';
 import type { MakeDeps } from './commands/run.js';
 import type { Io } from './io.js';
+import { openMeters, splitSources } from './meters.js';
 import { powerPlace, sysRoot } from './power-place.js';
 
 /** The real world of a run, from the leaves. */
@@ -50,7 +52,7 @@ export const makeDeps =
         const times = cpuTimes('/', [process.pid, ...pids]);
         return times === null ? null : { host_busy_ns: times.busy_ns, own_ns: times.own_ns };
       },
-      powerSources: (names) => (power ? sources(root, names, io) : []),
+      powerSources: (wanted) => (power ? powerOf(wanted, { root, base, io }) : []),
       loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed }),
       grader: graderById,
       strategy: strategyById,
@@ -58,6 +60,29 @@ export const makeDeps =
         endpoint === null ? embedded(entry, { io, fetch }) : served(entry, endpoint, io),
     };
   };
+
+interface Reading {
+  readonly root: string;
+  readonly base: string;
+  readonly io: Io;
+}
+
+/**
+ * This host's sources, then meters and agents. With agents, whose hosts do the work, this host's are read only by name; nor
+ * is there a need of the estimator beside a meter.
+ */
+async function powerOf(
+  wanted: MatrixFile['power'],
+  { root, base, io }: Reading,
+): Promise<readonly PowerSource[]> {
+  if (wanted === undefined) return sources(root, undefined, io);
+  const { own, agents } = splitSources(wanted);
+  const local = own === undefined ? agents.length === 0 : own.length > 0;
+  const others = await openMeters(wanted, { io, base });
+  if (!local) return others;
+  const needed = ({ provenance }: PowerSource) => own !== undefined || provenance !== 'estimated';
+  return others.length === 0 ? sources(root, own, io) : [...sources(root, own, io).filter(needed), ...others];
+}
 
 /** No source at all is no reason to refuse a run: accuracy and time are measured, and the report says what is missing. */
 function sources(root: string, names: readonly string[] | undefined, io: Io): readonly PowerSource[] {
