@@ -24,7 +24,7 @@ pub fn open_acpi_meter(root: &Path) -> Result<Sensors, PowerError> {
     open_with(root, open_file)
 }
 
-fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
+pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
     let mut finder = Finder::new(ACPI_METER, Provenance::Integrated, class_dir(root));
     let meters = chips(ACPI_METER, root, &["power_meter"], open)?;
     let texts: Vec<_> =

@@ -26,7 +26,7 @@ pub fn open_amd_energy(root: &Path) -> Result<Sensors, PowerError> {
     open_with(root, open_file)
 }
 
-fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
+pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
     let mut finder = Finder::new(AMD_ENERGY, Provenance::Counter, class_dir(root));
     for chip in chips(AMD_ENERGY, root, &["amd_energy"], open)? {
         let labels = (1..).map_while(|k| Some((k, chip.text(&format!("energy{k}_label"), open)?)));

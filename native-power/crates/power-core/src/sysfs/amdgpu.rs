@@ -25,7 +25,7 @@ pub fn open_amdgpu(root: &Path) -> Result<Sensors, PowerError> {
     open_with(root, open_file)
 }
 
-fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
+pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
     let mut finder = Finder::new(AMDGPU, Provenance::Integrated, class_dir(root));
     let package_counted = root.join("sys/class/powercap/intel-rapl:0").exists();
     for chip in chips(AMDGPU, root, &["amdgpu"], open)? {

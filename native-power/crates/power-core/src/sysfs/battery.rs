@@ -27,7 +27,7 @@ pub fn open_battery(root: &Path) -> Result<Sensors, PowerError> {
     open_with(root, open_file)
 }
 
-fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
+pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
     let class = root.join("sys/class/power_supply");
     let entries = match fs::read_dir(&class) {
         Ok(entries) => entries,

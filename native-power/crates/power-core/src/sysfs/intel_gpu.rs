@@ -30,7 +30,7 @@ pub fn open_intel_gpu(root: &Path) -> Result<Sensors, PowerError> {
     open_with(root, open_file)
 }
 
-fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
+pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
     let mut finder = Finder::new(INTEL_GPU, Provenance::Counter, class_dir(root));
     for chip in chips(INTEL_GPU, root, &["i915", "xe"], open)? {
         let cap_uw = chip.greatest(&LIMITS, open).map_or(DEFAULT_CAP_UW, |limit| limit.saturating_mul(2));

@@ -41,7 +41,7 @@ pub fn open_jetson(root: &Path) -> Result<Sensors, PowerError> {
     open_with(root, open_file)
 }
 
-fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
+pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> {
     let mut finder = Finder::new(JETSON, Provenance::Integrated, class_dir(root));
     let chips = chips(JETSON, root, &["ina3221", "ina238"], open)?;
     let rails: Vec<_> = chips.iter().flat_map(|chip| rails_of(chip, open)).collect();

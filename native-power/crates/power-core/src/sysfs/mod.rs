@@ -7,6 +7,8 @@ mod battery;
 mod hwmon;
 mod intel_gpu;
 mod jetson;
+#[cfg(all(test, unix))]
+mod noise_tests;
 mod sensors;
 #[cfg(all(test, unix))]
 pub(crate) mod tree;
