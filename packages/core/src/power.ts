@@ -92,7 +92,9 @@ export interface RecorderStatus {
   readonly read_ns: number;
   /**
    * What a reader of the samples should know: `stale:<domain>` for a counter that stood still for so long that it can't
-   * have been counting, `psys<package` for a platform counter that fell below its packages and is no longer believed.
+   * have been counting, `cross-check:<domain>` for one that is more than 10 % off the power beside it,
+   * `averaged_1s:<domain>` for power that is a mean of the last second, `psys<package` for a platform counter that fell
+   * below its packages and is no longer believed.
    */
   readonly flags?: readonly string[];
   /** Why the latest reading lacks a number; null or left out when it lacks none, or the source doesn't say. */

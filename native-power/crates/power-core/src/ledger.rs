@@ -1,10 +1,22 @@
-use crate::{Booking, Counter, Event, Gauge, MeanPower, Nanos, Reading, Sample, Since, Value};
+use crate::{Booking, Counter, Event, Gauge, Joules, MeanPower, Nanos, Reading, Sample, Since, Value};
 
 /// Turns the readings of one domain into samples with booked energy.
 #[derive(Debug)]
 pub struct Ledger {
     book: Book,
     last_at: Option<Nanos>,
+    numbers: Option<(Nanos, Nanos)>,
+}
+
+/// Energy that nothing is unknown of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Certain {
+    /// When it was first read.
+    pub first: Nanos,
+    /// When it was last read.
+    pub last: Nanos,
+    /// Energy between the two.
+    pub energy: Joules,
 }
 
 #[derive(Debug)]
@@ -27,7 +39,7 @@ impl Ledger {
             Booking::Gauge(spec) => Book::Gauge(Gauge::new(spec.read_every(period))),
             Booking::MeanPower => Book::MeanPower(MeanPower::default()),
         };
-        Self { book, last_at: None }
+        Self { book, last_at: None, numbers: None }
     }
 
     /// Whether a counter stood still for so long that it can't have been counting. Gauges never do.
@@ -35,6 +47,21 @@ impl Ledger {
         match &self.book {
             Book::Counter(counter) => counter.tally().stale,
             _ => false,
+        }
+    }
+
+    /// What was booked since the first reading; None before it, and when the bounds leave room for more or less.
+    pub(crate) fn certain(&self) -> Option<Certain> {
+        let (first, last) = self.numbers?;
+        let (energy, lo, hi) = self.booked();
+        (lo == energy && hi == energy).then_some(Certain { first, last, energy })
+    }
+
+    const fn booked(&self) -> (Joules, Joules, Joules) {
+        match &self.book {
+            Book::Counter(counter) => counter.booked(),
+            Book::Gauge(gauge) => gauge.booked(),
+            Book::MeanPower(sum) => sum.booked(),
         }
     }
 
@@ -50,6 +77,9 @@ impl Ledger {
             (Book::MeanPower(sum), Value::MeanPower { raw, since }) => (Some(raw), sum.push(at, since)),
             (Book::MeanPower(_), _) => (None, Event::Missing),
         };
+        if !matches!(event, Event::Missing | Event::OutOfRange | Event::Clock | Event::Suspect) {
+            self.numbers = Some((self.numbers.map_or(at, |(first, _)| first), at));
+        }
         let power = match reading.value {
             Value::MeanPower { since: Since::Settled(band) | Since::Held(band), .. }
                 if event != Event::First =>
@@ -85,11 +115,7 @@ impl Ledger {
         event: Event,
         power: Option<crate::Watts>,
     ) -> Sample {
-        let (booked, lo, hi) = match &self.book {
-            Book::Counter(counter) => counter.booked(),
-            Book::Gauge(gauge) => gauge.booked(),
-            Book::MeanPower(sum) => sum.booked(),
-        };
+        let (booked, lo, hi) = self.booked();
         Sample {
             at: reading.before.midpoint(reading.after),
             took: reading.after - reading.before,

@@ -7,6 +7,7 @@
 mod clock;
 mod counter;
 mod cpu;
+mod cross_check;
 mod dies;
 mod domain;
 mod error;

@@ -7,7 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Clock, Domain, Ledger, Nanos, PowerError, PowerSource, Reading, Sample, chain};
+use crate::{
+    Clock, Domain, Ledger, Nanos, PowerError, PowerSource, Reading, Sample, chain, cross_check::disagreeing,
+};
 
 /// Samples that wait to be drained: half an hour of ten domains at 10 Hz. Beyond it the oldest go; what they booked
 /// stays in those that follow.
@@ -37,8 +39,9 @@ pub struct SamplerStatus {
     pub read_time: Nanos,
     /// Samples that were never drained and had to make room.
     pub dropped: u64,
-    /// What a reader of the samples should know: the source's own flags, and `stale:` before the id of every counter that
-    /// stood still for so long that it can't have been counting.
+    /// What a reader of the samples should know: the source's own flags, `stale:` before the id of every counter that
+    /// stood still for so long that it can't have been counting, and `cross-check:` before that of every counter that
+    /// disagrees with the power beside it.
     pub flags: Vec<String>,
 }
 
@@ -141,8 +144,10 @@ impl Sampler {
         let engine = self.shared.engine();
         let stale = self.domains.iter().zip(&engine.ledgers).filter(|(_, ledger)| ledger.stale());
         let stale = stale.map(|(domain, _)| format!("stale:{}", domain.id));
+        let disagreeing = disagreeing(&self.domains, &engine.ledgers).into_iter();
+        let disagreeing = disagreeing.map(|id| format!("cross-check:{id}"));
         SamplerStatus {
-            flags: engine.source.flags().into_iter().chain(stale).collect(),
+            flags: engine.source.flags().into_iter().chain(stale).chain(disagreeing).collect(),
             ..engine.status.clone()
         }
     }

@@ -15,7 +15,7 @@ use power_core::{
 };
 
 use self::{
-    api::{Device, FieldValue, Gpu, devices, missing},
+    api::{Device, FieldValue, Gpu, devices, field, missing},
     decode::{from_u32, from_u64, whole},
     describe::{Meters, describe},
 };
@@ -179,6 +179,14 @@ impl PowerSource for Nvml {
 
     fn excluded(&self) -> &[Excluded] {
         &self.0.left_out
+    }
+
+    /// `averaged_1s:` before the id of every power that is a mean of the last second.
+    fn flags(&self) -> Vec<String> {
+        let averaged = |meter: &Meter| matches!(meter.by, By::Field { field: field::POWER_AVERAGE, .. });
+        let meters = self.0.gpus.iter().filter_map(|gpu| gpu.gauge).filter(averaged);
+        let domains = meters.filter_map(|meter| self.0.domains.get(usize::from(meter.domain)));
+        domains.map(|(domain, _)| format!("averaged_1s:{}", domain.id)).collect()
     }
 
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {

@@ -113,6 +113,8 @@ fn what_a_gpu_offers_decides_what_is_metered() {
         assert_eq!(found, *expected, "{why}");
         let said: Vec<_> = source.domains().iter().filter_map(|(domain, _)| domain.note.as_deref()).collect();
         assert!(said.join(" ").contains(note), "{why}: {said:?}");
+        let averaged = note.contains("averaged_1s").then(|| "averaged_1s:nvml:GPU-A:power".to_owned());
+        assert_eq!(source.flags(), averaged.into_iter().collect::<Vec<_>>(), "{why}");
         let counted = expected.iter().any(|(id, _)| id.ends_with("energy"));
         assert_eq!(source.provenance() == Provenance::Counter, counted, "{why}");
     }
