@@ -20,7 +20,7 @@ export { type HostFacts, hostFacts } from './host-facts.js';
 export { type DcmiOptions, dcmiMeter } from './meters/dcmi.js';
 export { type HttpJsonOptions, httpJsonMeter } from './meters/http-json.js';
 export type { MeterOptions, MeterSource, MeterWorld } from './meters/meter.js';
-export { type PrometheusOptions, prometheusMeter } from './meters/prometheus.js';
+export { type PrometheusOptions, prometheusMeter, prometheusReading } from './meters/prometheus.js';
 export { type PtdaemonOptions, ptdaemonMeter } from './meters/ptdaemon.js';
 export { type MeterUnit, meterUnits } from './meters/quantity.js';
 export { type TailOptions, tailMeter } from './meters/tail.js';

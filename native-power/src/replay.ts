@@ -33,12 +33,15 @@ export function replaySource(
   return guard(() => binding.replaySource(source, root, moments));
 }
 
-/** Why the counters of the tree under `root` can't be opened, in one word; null when they can. `refusal` plays the kernel's. */
+/**
+ * Why a source can't be opened on the tree under `root`, in one word; null when it can. `refusal` plays a kernel that
+ * refuses the numbers of powercap.
+ */
 export const replayRefusal = (
-  root: string,
-  refusal: 'permission' | 'io' | null = null,
+  source: string,
+  { root, refusal = null }: { readonly root: string; readonly refusal?: 'permission' | 'io' | null },
   addon: Loaded = loaded,
-): string | null => bindingOf(addon).replayRefusal(root, refusal);
+): string | null => bindingOf(addon).replayRefusal(source, root, refusal);
 
 /** The addon; throws `POWER_NO_SOURCE` without it. */
 export function bindingOf({ binding, problem }: Loaded): Binding {

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Clock, Counter, CounterSpec, Domain, Event, Excluded, Gauge, GaugeSpec, GaugeTally, Joules, Ledger,
-    Nanos, PowerError, PowerSource, RAPL, Rapl, Sample, Tally, Watts,
+    Missing, Nanos, PowerError, PowerSource, Rapl, Sample, Tally, Value, Watts,
     file::{ReadAgain, open_file},
     open_source,
 };
@@ -100,17 +100,14 @@ pub struct SourceReplay {
     pub domains: Vec<Domain>,
     /// What it read, booked; in the order of time.
     pub samples: Vec<Sample>,
+    /// By sample: why there was no number; None where there was one.
+    pub missing: Vec<Option<Missing>>,
     /// What it leaves out.
     pub excluded: Vec<Excluded>,
 }
 
 /// Opens the source of this name on the tree under `root` and reads it at every moment, after that moment's writes.
 pub fn replay_source(name: &str, root: &Path, moments: &[Moment]) -> Result<SourceReplay, PowerError> {
-    if name == RAPL {
-        let mut rapl = Rapl::open(root)?;
-        let excluded = rapl.excluded().to_vec();
-        return Ok(SourceReplay { excluded, ..read_all(&mut rapl, root, moments)? });
-    }
     read_all(open_source(name, root)?.as_mut(), root, moments)
 }
 
@@ -119,10 +116,14 @@ fn read_all(
     root: &Path,
     moments: &[Moment],
 ) -> Result<SourceReplay, PowerError> {
-    let (domains, mut ledgers): (Vec<_>, Vec<_>) =
-        source.domains().iter().map(|(domain, booking)| (domain.clone(), Ledger::new(*booking))).unzip();
+    let period = moments.windows(2).map(|pair| pair[1].at - pair[0].at).max().unwrap_or_default();
+    let (domains, mut ledgers): (Vec<_>, Vec<_>) = source
+        .domains()
+        .iter()
+        .map(|(domain, booking)| (domain.clone(), Ledger::every(period, *booking)))
+        .unzip();
     let clock = Scripted(Cell::new(Nanos(0)));
-    let mut samples = Vec::new();
+    let (mut samples, mut missing) = (Vec::new(), Vec::new());
     for moment in moments {
         for (path, text) in &moment.writes {
             let path = root.join(path);
@@ -131,11 +132,18 @@ fn read_all(
         clock.0.set(moment.at);
         let mut readings = Vec::new();
         source.read(&clock, &mut readings)?;
-        samples
-            .extend(readings.iter().filter_map(|r| Some(ledgers.get_mut(usize::from(r.domain))?.enter(r))));
+        for reading in &readings {
+            let Some(ledger) = ledgers.get_mut(usize::from(reading.domain)) else { continue };
+            samples.push(ledger.enter(reading));
+            missing.push(match reading.value {
+                Value::Missing(why) => Some(why),
+                _ => None,
+            });
+        }
     }
     samples.extend((0..).zip(&mut ledgers).filter_map(|(domain, ledger)| ledger.close(domain)));
-    Ok(SourceReplay { domains, samples, excluded: Vec::new() })
+    missing.resize(samples.len(), None);
+    Ok(SourceReplay { domains, samples, missing, excluded: source.excluded().to_vec() })
 }
 
 /// Stands still until it is set.
@@ -156,14 +164,14 @@ pub enum Refusal {
     Io,
 }
 
-/// Opens the counters of the tree under `root` as if the kernel refused their numbers; says why that fails.
-pub fn replay_refusal(root: &Path, refusal: Option<Refusal>) -> Result<(), PowerError> {
-    let open = match refusal {
-        None => open_file,
-        Some(Refusal::Permission) => refuse_counters,
-        Some(Refusal::Io) => break_counters,
-    };
-    Rapl::open_with(root, open).map(|_| ())
+/// Opens the source of this name on the tree under `root`; says why that fails. With a refusal: the counters of powercap,
+/// as if the kernel refused their numbers.
+pub fn replay_refusal(name: &str, root: &Path, refusal: Option<Refusal>) -> Result<(), PowerError> {
+    match refusal {
+        None => open_source(name, root).map(|_| ()),
+        Some(Refusal::Permission) => Rapl::open_with(root, refuse_counters).map(|_| ()),
+        Some(Refusal::Io) => Rapl::open_with(root, break_counters).map(|_| ()),
+    }
 }
 
 fn refuse_counters(path: &Path) -> io::Result<Box<dyn ReadAgain>> {

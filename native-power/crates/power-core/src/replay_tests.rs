@@ -90,7 +90,7 @@ fn a_source_is_read_at_the_stated_times() {
 #[test]
 fn a_refusal_has_its_reason() {
     let root = tree("refusal");
-    let reason = |refusal| replay_refusal(&root.0, refusal).map_err(|error| error.reason());
+    let reason = |refusal| replay_refusal(RAPL, &root.0, refusal).map_err(|error| error.reason());
     assert_eq!(reason(None), Ok(()));
     assert_eq!(reason(Some(Refusal::Permission)), Err("permission"));
     assert_eq!(reason(Some(Refusal::Io)), Err("io"));

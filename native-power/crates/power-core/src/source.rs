@@ -54,6 +54,23 @@ pub enum Missing {
     Inactive,
 }
 
+impl Missing {
+    /// Its name in files and in JavaScript.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Permission => "permission",
+            Self::Io => "io",
+            Self::Parse => "parse",
+            Self::NotSupported => "not-supported",
+            Self::Lost => "lost",
+            Self::Sentinel => "sentinel",
+            Self::Implausible => "implausible",
+            Self::Inactive => "inactive",
+        }
+    }
+}
+
 /// One reading, not yet booked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use napi::bindgen_prelude::Float64Array;
 use napi_derive::napi;
 use power_core::{
-    CounterReplay, CounterSpec, GaugeSpec, Joules, Moment, Refusal, Watts, replay_counter as counter_replay,
-    replay_gauge as gauge_replay, replay_refusal as refusal_of, replay_source as source_replay,
+    CounterReplay, CounterSpec, GaugeSpec, Joules, Missing, Moment, Refusal, Watts,
+    replay_counter as counter_replay, replay_gauge as gauge_replay, replay_refusal as refusal_of,
+    replay_source as source_replay,
 };
 
 use crate::{DomainInfo, Nullable, Result, SampleColumns, columns, count, nanos, nullable, span, to_js};
@@ -181,6 +182,9 @@ pub struct ExcludedInfo {
 pub struct SourceBooking {
     pub domains: Vec<DomainInfo>,
     pub samples: SampleColumns,
+    /// By sample: why there was no number; null where there was one.
+    #[napi(ts_type = "Array<string | null>")]
+    pub missing: Vec<Nullable<&'static str>>,
     pub excluded: Vec<ExcludedInfo>,
 }
 
@@ -198,6 +202,7 @@ pub fn replay_source(source: String, root: String, moments: Vec<ScriptedMoment>)
     Ok(SourceBooking {
         domains: replay.domains.iter().map(DomainInfo::from).collect(),
         samples: columns(&replay.samples),
+        missing: replay.missing.into_iter().map(|why| nullable(why.map(Missing::name))).collect(),
         excluded: replay
             .excluded
             .into_iter()
@@ -206,16 +211,16 @@ pub fn replay_source(source: String, root: String, moments: Vec<ScriptedMoment>)
     })
 }
 
-/// Why the counters of the tree under `root` can't be opened, in one word; null when they can.
-/// `refusal` plays a kernel that refuses their numbers: `permission` or `io`.
+/// Why a source can't be opened on the tree under `root`, in one word; null when it can.
+/// `refusal` plays a kernel that refuses the numbers of powercap: `permission` or `io`.
 #[napi(ts_return_type = "string | null")]
-pub fn replay_refusal(root: String, refusal: Option<String>) -> Nullable<String> {
+pub fn replay_refusal(source: String, root: String, refusal: Option<String>) -> Nullable<String> {
     let refusal = match refusal.as_deref() {
         Some("permission") => Some(Refusal::Permission),
         Some("io") => Some(Refusal::Io),
         _ => None,
     };
-    nullable(refusal_of(Path::new(&root), refusal).err().map(|error| error.reason().to_owned()))
+    nullable(refusal_of(&source, Path::new(&root), refusal).err().map(|error| error.reason().to_owned()))
 }
 
 /// What isn't a number, or is negative, becomes 0.

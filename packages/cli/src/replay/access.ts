@@ -7,12 +7,13 @@ interface Setup {
   readonly pattern: RegExp;
   readonly files: (held: string) => readonly TreeFile[];
   readonly refusal?: 'permission' | 'io';
+  readonly source?: string;
 }
 
 const zone = (energy: string) =>
   zoneFiles('intel-rapl:0', { name: 'package-0', energy, max: 262_143_328_850 });
 
-/** What a sentence about a powercap tree means. */
+/** What a sentence about a tree means. */
 const setups: readonly Setup[] = [
   { pattern: /^energy_uj: open fails EACCES$/, files: () => zone('1'), refusal: 'permission' },
   { pattern: /^energy_uj: read fails EIO$/, files: () => zone('1'), refusal: 'io' },
@@ -23,6 +24,11 @@ const setups: readonly Setup[] = [
   { pattern: /^energy_uj holds an empty string$/, files: () => zone('') },
   { pattern: /^energy_uj holds '(.*)'$/, files: zone },
   { pattern: /^no powercap directory$/, files: () => [] },
+  {
+    pattern: /^no bus\/event_source\/devices\/power directory$/,
+    files: () => [{ path: 'sys/bus/event_source/devices', folder: true }],
+    source: 'rapl-perf',
+  },
 ];
 
 /** Opens the real source on a tree for every variant and says why it refuses. */
@@ -33,7 +39,9 @@ export function accessCase(input: Fields): Computed {
     const setup = setups.find(({ pattern }) => pattern.test(text));
     if (setup === undefined) return unsupported(`no built source is met by "${text}"`);
     const held = setup.pattern.exec(text)?.[1] ?? '';
-    const reason = withTree(setup.files(held), (root) => replayRefusal(root, setup.refusal ?? null));
+    const reason = withTree(setup.files(held), (root) =>
+      replayRefusal(setup.source ?? 'rapl-powercap', { root, refusal: setup.refusal ?? null }),
+    );
     if (reason === null) return unsupported(`"${text}" is readable`);
     reasons.push(reason);
   }

@@ -1,4 +1,5 @@
 import { type Decoded, decodeAmdsmiEnergy, decodeNvmlField } from '@perwatt/native-power';
+import { acpiMeter, prometheusPage } from './decode-text.js';
 import type { Fields } from './fields.js';
 import { type Computed, unsupported } from './outcome.js';
 
@@ -7,6 +8,8 @@ export function decodeCase(input: Fields): Computed {
   const source = input.text('source');
   if (source === 'nvml-field') return nvmlField(input);
   if (source === 'amdsmi-counter') return amdsmiCounter(input);
+  if (source === 'acpi-power-meter') return acpiMeter(input);
+  if (source === 'prometheus') return prometheusPage(input);
   return unsupported(`no built decoder reads ${source}`);
 }
 

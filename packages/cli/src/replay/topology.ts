@@ -1,22 +1,16 @@
 import { holdsPackages } from '@perwatt/metrics';
 import { replayGpus, replaySource, type SourceBooking } from '@perwatt/native-power';
+import { byName, type Drawn, drawnBy } from './drawn.js';
 import type { Fields } from './fields.js';
 import { type Computed, ns, unsupported } from './outcome.js';
+import { railsCase } from './rails.js';
 import { withTree, zoneFiles } from './tree.js';
-
-/** One domain with its energy over the fixture's span. */
-interface Drawn {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: string;
-  readonly in_total: boolean;
-  readonly energy_j: number;
-}
 
 /** Reads the real source on a tree that holds the start values, then the end values. */
 export function topologyCase(input: Fields): Computed {
   if (input.has('zones')) return powercapCase(input);
   if (input.has('gpus')) return gpusCase(input);
+  if (input.has('rails')) return railsCase(input);
   return unsupported(`a topology of ${input.names.filter((name) => name !== 'seconds').join(', ')}`);
 }
 
@@ -64,17 +58,6 @@ function gpusCase(input: Fields): Computed {
   };
 }
 
-/** Energy of every domain at the end of the last sample. */
-export function drawnBy({ domains, samples }: SourceBooking): Drawn[] {
-  const last = new Map<number, number>();
-  samples.domain.forEach((domain, i) => {
-    last.set(domain, samples.booked_energy_j[i] ?? 0);
-  });
-  return domains.map(({ id, scope, in_total }, d) => {
-    return { id, name: id.split(':').at(-1) ?? id, scope, in_total, energy_j: last.get(d) ?? 0 };
-  });
-}
-
 function ofComponents(drawn: readonly Drawn[], excluded: SourceBooking['excluded']): Computed {
   const [cpu, dram] = [sumOf(drawn, 'package'), sumOf(drawn, 'dram')];
   const around = drawn.find(({ scope }) => scope === 'system');
@@ -96,12 +79,6 @@ function ofComponents(drawn: readonly Drawn[], excluded: SourceBooking['excluded
 function sumOf(drawn: readonly Drawn[], scope: string): number | null {
   const own = drawn.filter((domain) => domain.in_total && domain.scope === scope);
   return own.length === 0 ? null : own.reduce((sum, { energy_j }) => sum + energy_j, 0);
-}
-
-/** By name; by id where two domains share a name. */
-function byName(drawn: readonly Drawn[]): Readonly<Record<string, number>> {
-  const shared = (name: string) => drawn.filter((domain) => domain.name === name).length > 1;
-  return Object.fromEntries(drawn.map(({ id, name, energy_j }) => [shared(name) ? id : name, energy_j]));
 }
 
 /** `duplicate interface: intel-rapl has …` → `duplicate-interface`. */
