@@ -210,10 +210,10 @@ export declare function replayGauge(trace: GaugeTrace): GaugeBooking
 export declare function replayGpus(gpus: Array<GpuTrace>, spanNs: number): GpusBooking
 
 /**
- * Why the counters of the tree under `root` can't be opened, in one word; null when they can.
- * `refusal` plays a kernel that refuses their numbers: `permission` or `io`.
+ * Why a source can't be opened on the tree under `root`, in one word; null when it can.
+ * `refusal` plays a kernel that refuses the numbers of powercap: `permission` or `io`.
  */
-export declare function replayRefusal(root: string, refusal?: string | undefined | null): string | null
+export declare function replayRefusal(source: string, root: string, refusal?: string | undefined | null): string | null
 
 /** Opens a source on the tree under `root` and reads it at every moment, after that moment's writes. */
 export declare function replaySource(source: string, root: string, moments: Array<ScriptedMoment>): SourceBooking
@@ -244,6 +244,8 @@ export interface ScriptedMoment {
 export interface SourceBooking {
   domains: Array<DomainInfo>
   samples: SampleColumns
+  /** By sample: why there was no number; null where there was one. */
+  missing: Array<string | null>
   excluded: Array<ExcludedInfo>
 }
 

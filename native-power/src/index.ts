@@ -17,6 +17,13 @@ export {
   feedRecorder,
 } from './feed-recorder.js';
 export { type HostFacts, hostFacts } from './host-facts.js';
+export {
+  type MeasuredDomain,
+  type MeasuredEnergy,
+  type Measurement,
+  type MeasureOptions,
+  measure,
+} from './measure.js';
 export { type DcmiOptions, dcmiMeter } from './meters/dcmi.js';
 export { type HttpJsonOptions, httpJsonMeter } from './meters/http-json.js';
 export type { MeterOptions, MeterSource, MeterWorld } from './meters/meter.js';

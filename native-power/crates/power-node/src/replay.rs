@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use napi::bindgen_prelude::Float64Array;
 use napi_derive::napi;
 use power_core::{
-    CounterReplay, CounterSpec, GaugeSpec, Joules, Missing, Moment, Refusal, Watts,
-    replay_counter as counter_replay, replay_gauge as gauge_replay, replay_refusal as refusal_of,
-    replay_source as source_replay,
+    CounterReplay, CounterSpec, GaugeSpec, Joules, Moment, Refusal, Watts, replay_counter as counter_replay,
+    replay_gauge as gauge_replay, replay_refusal as refusal_of, replay_source as source_replay,
 };
 
 use crate::{DomainInfo, Nullable, Result, SampleColumns, columns, count, nanos, nullable, span, to_js};
@@ -184,7 +183,7 @@ pub struct SourceBooking {
     pub samples: SampleColumns,
     /// By sample: why there was no number; null where there was one.
     #[napi(ts_type = "Array<string | null>")]
-    pub missing: Vec<Nullable<&'static str>>,
+    pub missing: Vec<Nullable<String>>,
     pub excluded: Vec<ExcludedInfo>,
 }
 
@@ -202,7 +201,11 @@ pub fn replay_source(source: String, root: String, moments: Vec<ScriptedMoment>)
     Ok(SourceBooking {
         domains: replay.domains.iter().map(DomainInfo::from).collect(),
         samples: columns(&replay.samples),
-        missing: replay.missing.into_iter().map(|why| nullable(why.map(Missing::name))).collect(),
+        missing: replay
+            .missing
+            .into_iter()
+            .map(|why| nullable(why.map(|why| why.name().to_owned())))
+            .collect(),
         excluded: replay
             .excluded
             .into_iter()
