@@ -243,7 +243,7 @@ test.skipIf(noAddon)('reads the real counters of the tree it is pointed at', asy
   const tree = powercapTree([{ zone: 'intel-rapl:0', name: 'package-0', energy_uj: 7 }]);
   onTestFinished(tree.remove);
   const { out } = await run(['--duration', '50ms', '--period', '5ms', '--json'], {
-    env: { PERWATT_SYSFS_ROOT: tree.root },
+    env: { PERWATT_SYSFS_ROOT: tree.root, PERWATT_NVML_LIB: '/nowhere', PERWATT_AMDSMI_LIB: '/nowhere' },
   });
   const summary = JSON.parse(out.at(-1) ?? '') as { domains: unknown[]; recorders: unknown[] };
   expect(summary.domains).toMatchObject([{ id: 'rapl:0:package-0', energy_j: 0, provenance: 'counter' }]);
