@@ -29,6 +29,11 @@ export {
 } from './metric-definitions.js';
 export { type BaselinePoint, type NetEnergy, type NetInput, netEnergy } from './net-energy.js';
 export { type ParetoPoint, paretoFront } from './pareto.js';
+export {
+  type CallStamps,
+  type PhaseEnergy,
+  phaseEnergy,
+} from './phase-energy.js';
 export { type CrossCheck, crossCheck, holdsPackages } from './sanity.js';
 export { shortestMeasurable } from './series-index.js';
 export { busySpans, idleSpans, totalLength } from './spans.js';
@@ -45,4 +50,10 @@ export {
   t95,
   wilson,
 } from './statistics.js';
+export {
+  attributeByTokens,
+  type TokenArrival,
+  type TokenAttribution,
+  type TokenCall,
+} from './token-share.js';
 export type { CallSpan, EnergyReading, PowerSeries, Window } from './types.js';
