@@ -27,7 +27,7 @@ export interface AgentClient {
 }
 
 const wait_ms = 5000;
-/** An agent sends a line every quarter of a second. */
+/** An agent sends a line at least every quarter of a second. */
 const silence_ms = 5000;
 const longestLine = 64 << 20;
 

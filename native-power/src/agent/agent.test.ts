@@ -213,7 +213,7 @@ describe('bytes of an agent', () => {
 
   const cut = JSON.parse(line) as Record<string, unknown>;
   // biome-ignore format: a table is read in columns
-  test.each([
+  test.each<[Record<string, unknown>, string]>([
     [{ at_ns: ['1'] },                          'one stamp for two samples'],
     [{ at_ns: ['1', '1e3'] },                   'a stamp that is no whole number'],
     [{ at_ns: ['1', '9223372036854775808'] },   'a stamp beyond 64 bits'],
@@ -310,7 +310,7 @@ describe('an agent and who listens to it', () => {
   });
 
   // biome-ignore format: a table is read in columns
-  test.each([
+  test.each<[{ token?: string; sources?: string[] }, string, RegExp, string]>([
     [{ token: 'wrong' },           'POWER_NO_SOURCE',  /answered 401/,           'the wrong token'],
     [{ token: '' },                'POWER_NO_SOURCE',  /answered 401/,           'no token'],
     [{ sources: ['nvml'] },        'INPUT_INVALID',    /has no source "nvml"/,   'a source it doesn’t have'],

@@ -26,8 +26,8 @@ export interface ServedAgent {
   close(): Promise<void>;
 }
 
-/** Time between two lines of a stream, ms. */
-const flush_ms = 250;
+/** Time between two lines of a stream, ms: that of two readings, within limits, so that the listener is never far behind. */
+const flushMs = (period_ns: number) => Math.min(Math.max(period_ns / 1e6, 10), 250);
 /** Bytes a slow reader may be behind before its stream is ended. */
 const mostBehind = 16 << 20;
 
@@ -137,7 +137,7 @@ function stream({ searchParams }: URL, response: ServerResponse, { sources, stre
     response.end();
   };
   streams.add(end);
-  const timer = setInterval(send, flush_ms);
+  const timer = setInterval(send, flushMs(recorder.period_ns));
   response.on('close', end);
   send();
 }

@@ -159,12 +159,12 @@ describe.skipIf(loaded.binding === null)('meters over HTTP', () => {
   }
 
   // biome-ignore format: a table is read in columns
-  test.each([
+  test.each<[FakePage, RegExp, string]>([
     [{ status: 503 },                          /answered 503/,       'a server that is not well'],
     ['{"apower":',                             /parse/,              'half an answer'],
     ['silence',                                /no answer in time/,  'none at all'],
     [`{"apower":${' '.repeat(5 << 20)}1}`,     /more than/,          'an answer without an end'],
-  ] as const)('%#: the check fails with %s: %s', async (answer, message) => {
+  ])('%#: the check fails with %s: %s', async (answer, message) => {
     const page = await served(() => answer);
     const source = httpJsonMeter({ ...quick, timeout_ms: 200, url: page.url, pointer: '/apower', unit: 'W' }, world);
     await expect(source.check()).rejects.toMatchObject({ code: 'POWER_NO_SOURCE', message: expect.stringMatching(message) });

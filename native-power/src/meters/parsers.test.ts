@@ -7,13 +7,13 @@ import { pointerParts } from './json-pointer.js';
 import { prometheusReading, queryReading } from './prometheus.js';
 import { prometheusLine } from './prometheus-text.js';
 import { parseCount, parseRanges, parseSample, stampBounds } from './ptd-protocol.js';
-import { quantityOf, unitOf } from './quantity.js';
+import { type MeterUnit, quantityOf, unitOf } from './quantity.js';
 import { csvCells, type RowFormat, rowReader } from './row-format.js';
 
 const missing = (reason: string) => ({ missing: reason });
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, MeterUnit, unknown, string]>([
   ['42.5',    'W',   { power_w: 42.5 },              'a power'],
   ['42',      'mW',  { power_w: 0.042 },             'in milliwatts'],
   ['10.5',    'Wh',  { energy_uj: 37_800_000_000n }, 'a plug counts watt-hours'],
@@ -29,7 +29,7 @@ test.each([
   ['0x10',    'W',   missing('parse'),               'no other bases'],
   ['1e999',   'W',   missing('parse'),               'beyond what a number holds'],
   ['1e30',    'J',   missing('implausible'),         'more than 64 bits of microjoules'],
-] as const)('%j in %s: %s', (text, unit, expected) => expect(quantityOf(text, unit)).toEqual(expected));
+])('%j in %s: %s', (text, unit, expected) => expect(quantityOf(text, unit)).toEqual(expected));
 
 test('an unknown unit is refused with those that are known', () =>
   expect(() => unitOf('hp')).toThrowError(
@@ -37,7 +37,7 @@ test('an unknown unit is refused with those that are known', () =>
   ));
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, string, unknown, string]>([
   ['{"apower":12.5}',                     '/apower',              { power_w: 12.5 },   'a plug'],
   ['{"PowerWatts":{"Reading":344}}',      '/PowerWatts/Reading',  { power_w: 344 },    'Redfish'],
   ['{"a":[{"p":"7.5"}]}',                 '/a/0/p',               { power_w: 7.5 },    'a number as text, in a list'],
@@ -49,7 +49,7 @@ test.each([
   ['{"apower":true}',                     '/apower',              missing('parse'),    'a truth value'],
   ['{"apower":{}}',                       '/apower',              missing('parse'),    'an object'],
   ['{"apower":1',                         '/apower',              missing('parse'),    'cut off'],
-] as const)('%s at %s: %s', (text, pointer, expected) =>
+])('%s at %s: %s', (text, pointer, expected) =>
   expect(jsonReading(text, pointerParts(pointer), 'W')).toEqual(expected));
 
 test('what is no pointer is refused', () =>
@@ -67,7 +67,7 @@ broken{gpu="0 1
 nan_watts NaN`;
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, Record<string, string>, MeterUnit, unknown, string]>([
   ['DCGM_FI_DEV_POWER_USAGE', { gpu: '0' },        'W', { power_w: 61.25 },         'one series, its stamp left aside'],
   ['DCGM_FI_DEV_POWER_USAGE', { UUID: 'GPU-a' },   'W', { power_w: 61.25 },         'by another label'],
   ['DCGM_FI_DEV_POWER_USAGE', { note: 'a "b" {c} \\' }, 'W', { power_w: 61.25 },    'escaped labels'],
@@ -79,11 +79,11 @@ test.each([
   ['joules_total',            {},                  'J', { energy_uj: 12_500_000n }, 'no labels, an exemplar'],
   ['nan_watts',               {},                  'W', missing('parse'),           'NaN is how an exporter says nothing'],
   ['broken',                  {},                  'W', missing('absent: no series matches'), 'a line that never ends'],
-] as const)('metric %s %j in %s: %s', (metric, labels, unit, expected) =>
+])('metric %s %j in %s: %s', (metric, labels, unit, expected) =>
   expect(prometheusReading(page, { id: 'p', url: 'http://x', metric, labels, unit })).toEqual(expected));
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, string, unknown, string]>([
   ['vector', '[{"metric":{},"value":[1,"61.5"]}]', { power_w: 61.5 },                     'one series'],
   ['scalar', '[1,"5"]',                            { power_w: 5 },                        'a scalar'],
   ['vector', '[]',                                 missing('absent: no series matches'),  'nothing'],
@@ -91,7 +91,7 @@ test.each([
   ['vector', '[{"value":[1,"9223372036854776000"]}]', missing('sentinel'),                'a blank that went through a float'],
   ['vector', '[{"value":1}]',                      missing('absent: no series matches'),  'no value'],
   ['vector', '[{"value":[1,7]}]',                  missing('parse'),                      'not as text'],
-] as const)('query answered with a %s %s: %s', (resultType, result, expected) =>
+])('query answered with a %s %s: %s', (resultType, result, expected) =>
   expect(queryReading(`{"status":"success","data":{"resultType":"${resultType}","result":${result}}}`, 'W')).toEqual(expected));
 
 test('an error of the server is no number', () =>
@@ -112,42 +112,42 @@ property.prop([
 });
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, unknown, string]>([
   ['    Instantaneous power reading:                   216 Watts\n    Power reading state is:                   activated\n',   { power_w: 216 },       'ipmitool'],
   ['    Instantaneous power reading:                     0 Watts\n    Power reading state is:                   deactivated\n', missing('deactivated'), 'a controller that doesn’t measure'],
   ['Current Power                        : 164 Watts\nPower Measurement                    : Active\n',        { power_w: 164 },       'FreeIPMI'],
   ['Current Power                        : 164 Watts\nPower Measurement                    : Not Available\n', missing('deactivated'), 'its number counts for nothing'],
   ['    Power reading state is:                   activated\n',                                                 missing('parse'),       'no number'],
   ['DCMI request failed because: Invalid command (c1)',                                                        missing('parse'),       'no answer'],
-] as const)('%j is %j: %s', (text, expected) => expect(dcmiReading(text)).toEqual(expected));
+])('%j is %j: %s', (text, expected) => expect(dcmiReading(text)).toEqual(expected));
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, unknown, string]>([
   ['Ranges,0,5.0,1,300.0',    { amps: '5.0', volts: 'Auto' },  'a fixed range is set again, an automatic one is left to itself'],
   ['Ranges,1,5.0,0,300.0',    { amps: 'Auto', volts: '300.0' }, 'the other way round'],
   ['Ranges,-1,-1.0,0,-1.0',   { amps: 'Auto', volts: 'Auto' }, 'unknown ranges go to automatic'],
   ['Ranges,0,5.0',            null,                            'cut off'],
   ['Error: no such command',  null,                            'refused'],
-] as const)('%s restores %j: %s', (line, expected) => expect(parseRanges(line)).toEqual(expected));
+])('%s restores %j: %s', (line, expected) => expect(parseRanges(line)).toEqual(expected));
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, number | null, string]>([
   ['Last 2 samples', 2, 'two'], ['Last 0 samples', 0, 'none'], ['last 1 sample', 1, 'lenient'],
   ['Error: Unknown command', null, 'refused'], ['Last 99999999 samples', null, 'more than any daemon keeps'],
-] as const)('%s announces %j: %s', (line, count) => expect(parseCount(line)).toBe(count));
+])('%s announces %j: %s', (line, count) => expect(parseCount(line)).toBe(count));
 
 const at = 'Time,11-29-2026 23:59:58.500';
 const at_ns = BigInt(Date.UTC(2026, 10, 29, 23, 59, 58, 500)) * 1_000_000n;
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, unknown, string]>([
   [`${at},Watts,208.5,Volts,230,Amps,1,PF,0.9,Mark,m`,                     [{ power_w: 208.5 }, missing('absent')],           'one channel'],
   [`${at},Watts,300,Volts,-1.0,Amps,-1,PF,-1,Mark,m,Ch1,Watts,200,Volts,1`, [{ power_w: 300 }, { power_w: 200 }],              'the whole, then the channel'],
   [`${at},Watts,-1.000,Volts,230,Mark,m,Ch1,Watts,7`,                      [missing('unavailable'), { power_w: 7 }],          '-1 is null, and not a power'],
   [`${at},Watts,300,Mark,m,Ch9,Watts,9`,                                   [{ power_w: 300 }, missing('absent')],             'a channel nobody asked for'],
   [`${at},Volts,230`,                                                      [missing('absent'), missing('absent')],            'no power at all'],
   [`${at},Watts`,                                                          [missing('parse'), missing('absent')],             'cut off'],
-] as const)('%s: %s', (line, watts) => expect(parseSample(line, 1)).toEqual({ meter_ns: at_ns, watts }));
+])('%s: %s', (line, watts) => expect(parseSample(line, 1)).toEqual({ meter_ns: at_ns, watts }));
 
 test.each(['', 'Time', 'Time,yesterday,Watts,1', 'Watts,1', 'Time,13-29-2026 10:00:00.000,Watts,1'])(
   '%j is no sample',
@@ -203,7 +203,7 @@ describe('the time of a sample on our clock', () => {
 });
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[string, string[] | null, string]>([
   ['a,b,c',            ['a', 'b', 'c'],  'plain'],
   ['"a,b",c',          ['a,b', 'c'],     'a comma in quotes'],
   ['"say ""hi""",2',   ['say "hi"', '2'], 'a quote in quotes'],
@@ -211,7 +211,7 @@ test.each([
   ['',                 [''],             'an empty line'],
   ['"a',               null,             'a quote that never closes'],
   ['"a"b,c',           null,             'text behind a quote'],
-] as const)('%j has cells %j: %s', (line, cells) => expect(csvCells(line, ',')).toEqual(cells));
+])('%j has cells %j: %s', (line, cells) => expect(csvCells(line, ',')).toEqual(cells));
 
 test('rows are read by name, by number and by key', () => {
   const own = { time_format: 'unix_s', unit: 'W' } as const;

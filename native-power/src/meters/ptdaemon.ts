@@ -32,6 +32,9 @@ const intervalMs = ({ interval_ms = 1000 }: PtdaemonOptions) => interval_ms;
 /** A meter on USB can take half a minute to answer for the first time. */
 const timeoutMs = ({ timeout_ms = 30_000 }: PtdaemonOptions) => timeout_ms;
 
+/** Longest a daemon may take over its last commands, ms. */
+const farewell_ms = 5000;
+
 /** Asks are spread over the meter's interval, so that the times of its samples are bracketed ever closer. */
 const askEvery = 0.77;
 
@@ -136,6 +139,7 @@ async function converse(talk: Conversation): Promise<void> {
   const { options, recorder, stopping, now } = talk;
   const cut = new AbortController();
   const session: Session = { options, signal: cut.signal, ranges: null };
+  stopping.addEventListener('abort', () => void setTimeout(() => cut.abort(), farewell_ms).unref());
   let failures = 0;
   while (!stopping.aborted) {
     let ptd: PtdConnection | null = null;

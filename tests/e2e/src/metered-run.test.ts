@@ -58,7 +58,8 @@ test('a matrix reads another host through its agent, and this one not', async ()
   });
   const folder = folderOf(`
   agents: [{ id: far, url: '${url}', token_env: AGENT }]`);
-  const { power } = await run(folder, { AGENT: 'secret' });
+  const { power, metrics } = await run(folder, { AGENT: 'secret' });
+  expect(metrics.power_w).toMatchObject({ value: 0, provenance: 'counter', reason: null });
   expect(power.map(({ source, provenance }) => [source, provenance])).toEqual([
     ['far-rapl-powercap', 'counter'],
   ]);
