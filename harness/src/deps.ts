@@ -6,6 +6,7 @@ import type {
   DatasetSpec,
   EndpointEntry,
   Grader,
+  MatrixFile,
   ModelEntry,
   PowerSource,
   Strategy,
@@ -41,8 +42,13 @@ export interface HarnessDeps {
   readonly hostFacts: () => HostFacts;
   /** CPU time of the host and of this process with the given others; null where it can't be told. */
   readonly cpuTimes: (pids: readonly number[]) => CpuTimes | null;
-  /** The sources to read: those named, or the best present. Empty where nothing can be read. */
-  readonly powerSources: (names: readonly string[] | undefined) => readonly PowerSource[];
+  /**
+   * The sources to read: those named, or the best present, and the meters and agents of the matrix. Empty where nothing
+   * can be read; rejects when a meter or an agent that the matrix names can't be reached.
+   */
+  readonly powerSources: (
+    wanted: MatrixFile['power'],
+  ) => readonly PowerSource[] | Promise<readonly PowerSource[]>;
   readonly loadDataset: (spec: DatasetSpec, seed: number) => Promise<Dataset>;
   readonly grader: (id: string) => Grader;
   readonly strategy: (id: string) => Strategy;

@@ -41,7 +41,7 @@ export interface RunOutcome {
 
 /** Executes a plan in a new run folder. A cell that fails is recorded and the run goes on. */
 export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions): Promise<RunOutcome> {
-  const sources = deps.powerSources(plan.matrix.power?.sources);
+  const sources = await deps.powerSources(plan.matrix.power);
   const now = deps.wallTime();
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace(/\..*/, 'Z').replace('T', '-');
   const manifest: RunManifest = {
@@ -100,7 +100,7 @@ export async function resumeRun(
       run.updateManifest({ status: 'done' });
       return { run, status: 'done', results: [] };
     }
-    const sources = deps.powerSources(manifest.matrix.power?.sources);
+    const sources = await deps.powerSources(manifest.matrix.power);
     const full = await planMatrix(manifest.matrix, deps, filterOf(open, known));
     const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, { run, open, known });
     for (const cell of plan.cells) {

@@ -6,16 +6,19 @@ import type { SourceOptions } from './sources.js';
 
 /** Every power source that was tried on the tree under `root`, and what would enable the ones that can't be read. */
 export function probePower(
-  { root = '/' }: SourceOptions = {},
+  { root = '/', libraries = {} }: SourceOptions = {},
   { binding, problem }: Loaded = loaded,
 ): Probe[] {
   if (binding === null) {
     return [{ name: 'native-power', area: 'power', usable: false, detail: `${problem}`, fix: buildFix }];
   }
-  return binding.probeSources(root).map((probe) => ({ ...probe, area: 'power' }));
+  return binding.probeSources(root, libraries).map(({ unused, ...probe }) => {
+    const detail = unused === null ? probe.detail : `${probe.detail}; used only when named: ${unused}`;
+    return { ...probe, detail, area: 'power' as const };
+  });
 }
 
-/** Accelerators and sensor chips that the tree under `root` shows, for the reader: their power is not read by this release. */
+/** Accelerators and sensor chips that the tree under `root` shows; whether their power can be read is for the sources to say. */
 export function probeDevices({ root = '/' }: SourceOptions = {}): Probe[] {
   return [
     found(
@@ -37,7 +40,7 @@ const found = (name: string, devices: readonly string[], otherwise: string): Pro
   name,
   area: 'device',
   usable: devices.length > 0,
-  detail: devices.length > 0 ? `${devices.join(', ')} (seen; its power is not read yet)` : otherwise,
+  detail: devices.length > 0 ? `${devices.join(', ')} (seen)` : otherwise,
   fix: null,
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PerwattError } from '@perwatt/core';
 import { Command, CommanderError } from 'commander';
+import { agentCommand } from './commands/agent.js';
 import { callCommand } from './commands/call.js';
 import { datasetsCommand } from './commands/datasets.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -68,6 +69,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .addCommand(runCommand(io, makeDeps(io, version)))
   .addCommand(reportCommand(io))
   .addCommand(doctorCommand(io, doctorProbes(io)))
+  .addCommand(agentCommand(io))
   .addCommand(powerCommand(io))
   .addCommand(modelsCommand(io))
   .addCommand(datasetsCommand(io))

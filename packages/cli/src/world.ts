@@ -11,6 +11,7 @@ import {
 } from '@perwatt/clients';
 import {
   type EndpointEntry,
+  type MatrixFile,
   type ModelEntry,
   PerwattError,
   type PowerSource,
@@ -32,9 +33,8 @@ import {
 import { strategyById } from '@perwatt/strategies';
 import type { MakeDeps } from './commands/run.js';
 import type { Io } from './io.js';
-
-/** Root of the tree that power sources read; `PERWATT_SYSFS_ROOT` replaces the host's own. */
-const sysRoot = (io: Io): string => io.env['PERWATT_SYSFS_ROOT'] ?? '/';
+import { openMeters, splitSources } from './meters.js';
+import { powerPlace, sysRoot } from './power-place.js';
 
 /** The real world of a run, from the leaves. */
 export const makeDeps =
@@ -52,7 +52,7 @@ export const makeDeps =
         const times = cpuTimes('/', [process.pid, ...pids]);
         return times === null ? null : { host_busy_ns: times.busy_ns, own_ns: times.own_ns };
       },
-      powerSources: (names) => (names?.length === 0 ? [] : sources(root, names, io)),
+      powerSources: (wanted) => powerOf(wanted, { root, base, io }),
       loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed }),
       grader: graderById,
       strategy: strategyById,
@@ -61,10 +61,33 @@ export const makeDeps =
     };
   };
 
+interface Reading {
+  readonly root: string;
+  readonly base: string;
+  readonly io: Io;
+}
+
+/**
+ * This host's sources, then meters and agents. With agents, whose hosts do the work, this host's are read only by name; nor
+ * is there a need of the estimator beside a meter.
+ */
+async function powerOf(
+  wanted: MatrixFile['power'],
+  { root, base, io }: Reading,
+): Promise<readonly PowerSource[]> {
+  if (wanted === undefined) return sources(root, undefined, io);
+  const { own, agents } = splitSources(wanted);
+  const local = own === undefined ? agents.length === 0 : own.length > 0;
+  const others = await openMeters(wanted, { io, base });
+  if (!local) return others;
+  const needed = ({ provenance }: PowerSource) => own !== undefined || provenance !== 'estimated';
+  return others.length === 0 ? sources(root, own, io) : [...sources(root, own, io).filter(needed), ...others];
+}
+
 /** No source at all is no reason to refuse a run: accuracy and time are measured, and the report says what is missing. */
 function sources(root: string, names: readonly string[] | undefined, io: Io): readonly PowerSource[] {
   try {
-    return bestSources(names === undefined ? { root } : { root, names });
+    return bestSources({ ...powerPlace(io), root, ...(names && { names }) });
   } catch (error) {
     if (names !== undefined || !(error instanceof PerwattError && error.code === 'POWER_NO_SOURCE'))
       throw error;
@@ -157,7 +180,7 @@ function keyOf({ api_key_env }: EndpointEntry, io: Io): string | null {
 
 /** What `perwatt doctor` tries, by area. */
 export const doctorProbes = (io: Io): (() => Promise<readonly Probe[]>)[] => [
-  async () => probePower({ root: sysRoot(io) }),
+  async () => probePower(powerPlace(io)),
   async () => probeDevices({ root: sysRoot(io) }),
   probeEngine,
   () => probeModels({ env: io.env }),

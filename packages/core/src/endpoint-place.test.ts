@@ -15,7 +15,7 @@ test.each<[endpoint: string, elsewhere: boolean, why: string]>([
   expect(isElsewhere({ kind: 'http', endpoint })).toBe(elsewhere);
 });
 
-test('the embedded engine is here, and only an external meter covers another host', () => {
+test('the embedded engine is here, and only a meter or an agent covers another host', () => {
   expect(isElsewhere({ kind: 'embedded', endpoint: 'embedded' })).toBe(false);
   const far = { kind: 'http', endpoint: 'http://gpu-host/v1' } as const;
   expect(coversEndpoint({ provenance: 'counter' }, far)).toBe(false);
@@ -23,4 +23,6 @@ test('the embedded engine is here, and only an external meter covers another hos
   expect(coversEndpoint({ provenance: 'external' }, far)).toBe(true);
   expect(coversEndpoint({ provenance: 'counter' }, { ...far, endpoint: 'http://localhost' })).toBe(true);
   expect(coversEndpoint({ provenance: 'counter' }, null)).toBe(true);
+  expect(coversEndpoint({ provenance: 'counter', host: 'gpu-host' }, far)).toBe(true);
+  expect(coversEndpoint({ provenance: 'counter', host: 'gpu-host' }, null)).toBe(false);
 });

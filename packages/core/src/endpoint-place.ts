@@ -11,8 +11,13 @@ export function isElsewhere({ kind, endpoint }: Place): boolean {
 }
 
 /**
- * Whether a domain's power can be that of an endpoint. This host's own sensors say nothing of another host; an external
- * meter is taken to hang where it belongs.
+ * Whether a domain's power can be that of an endpoint: a host's own sensors say nothing of another host. An external meter
+ * is taken to hang where it belongs, and an agent to run where the endpoint does.
  */
-export const coversEndpoint = ({ provenance }: Pick<Domain, 'provenance'>, endpoint: Place | null): boolean =>
-  endpoint === null || !isElsewhere(endpoint) || provenance === 'external';
+export function coversEndpoint(
+  { provenance, host }: Pick<Domain, 'provenance' | 'host'>,
+  endpoint: Place | null,
+): boolean {
+  if (provenance === 'external') return true;
+  return (host !== undefined) === (endpoint !== null && isElsewhere(endpoint));
+}

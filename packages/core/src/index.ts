@@ -28,6 +28,7 @@ export {
 } from './grading.js';
 export {
   type AcceleratorEntry,
+  type AgentEntry,
   type AxisName,
   axisNames,
   type DatasetEntry,
@@ -35,6 +36,7 @@ export {
   type LoadEntry,
   MATRIX_VERSION,
   MatrixFile,
+  type MeterEntry,
   type ModelEntry,
   matrixJsonSchema,
   type StrategyEntry,

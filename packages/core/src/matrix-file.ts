@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { scopes } from './power.js';
 
 /** Version of the matrix file's format. */
 export const MATRIX_VERSION = 1;
@@ -63,6 +64,106 @@ const Endpoint = z.strictObject({
   headers_timeout_s: z.number().positive().default(120).describe('Longest wait for a response to begin (s)'),
 });
 
+const meter = {
+  id: name.describe('Name of the meter in tables'),
+  scope: z.enum(scopes).optional().describe('What the meter covers; default: wall, for dcmi system'),
+  update_ms: z
+    .number()
+    .positive()
+    .max(3_600_000)
+    .optional()
+    .describe('How often it renews its value; default 1000'),
+  accuracy: z.number().min(0).max(1).optional().describe('Declared relative error, 0…1'),
+  quantum: z.number().positive().optional().describe('Smallest step, W or J'),
+  max_power_w: z.number().positive().max(1e7).optional().describe('More than it can show; default 10000'),
+  clock_error_ms: z.number().min(0).optional().describe('How far its stamps may be off; widens the bounds'),
+  period_ms: z.number().min(10).max(3_600_000).optional().describe('Time between readings; default 1000'),
+  timeout_ms: z.number().min(10).max(600_000).optional().describe('Longest wait for a reading'),
+};
+const unit = z
+  .enum(['W', 'kW', 'mW', 'uW', 'J', 'kJ', 'mJ', 'uJ', 'Wh', 'kWh', 'mWh'])
+  .describe('Unit of the number: power makes a gauge, energy a counter');
+const authorization_env = z
+  .string()
+  .optional()
+  .describe('Environment variable that holds the value of the Authorization header');
+const httpUrl = z.url({ protocol: /^https?$/ });
+const range = z.union([z.number().positive(), z.literal('Auto')]).optional();
+const column = z.union([z.string().min(1), z.int().min(0)]);
+
+const Meter = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...meter,
+    kind: z.literal('http-json'),
+    url: httpUrl,
+    pointer: z.string().describe('JSON pointer to the number, for example /apower'),
+    unit,
+    authorization_env,
+  }),
+  z
+    .strictObject({
+      ...meter,
+      kind: z.literal('prometheus'),
+      url: httpUrl.describe("An exporter's page (with `metric`), or a server's address (with `query`)"),
+      metric: z.string().min(1).optional(),
+      labels: z.record(z.string(), z.string()).optional().describe('Labels that single the series out'),
+      query: z.string().min(1).optional().describe('A query that gives one number'),
+      unit,
+      authorization_env,
+    })
+    .refine(
+      (m) => (m.metric === undefined) !== (m.query === undefined),
+      'give `metric` or `query`, and not both',
+    ),
+  z.strictObject({
+    ...meter,
+    kind: z.literal('ptdaemon'),
+    host: z.string().min(1),
+    port: z.int().min(1).max(65_535).optional().describe('Default 8888'),
+    channels: z.int().min(0).max(64).optional().describe('Channels shown beside the whole'),
+    volts: range.describe('Range to fix while measuring'),
+    amps: range.describe('Range to fix while measuring'),
+    interval_ms: z
+      .number()
+      .min(100)
+      .max(60_000)
+      .optional()
+      .describe('Time between its samples; default 1000'),
+  }),
+  z.strictObject({
+    ...meter,
+    kind: z.literal('tail'),
+    path: z.string().min(1).describe('File that rows are appended to, from the folder of the matrix'),
+    format: z.enum(['csv', 'jsonl']),
+    time: column.describe(
+      'Column of the stamp: a name or a number from 0; for jsonl a key or a JSON pointer',
+    ),
+    value: column.describe('Column of the number'),
+    time_format: z.enum(['unix_s', 'unix_ms', 'unix_us', 'unix_ns', 'iso']).default('unix_s'),
+    unit,
+    separator: z.string().min(1).max(4).optional().describe('Between columns; default a comma'),
+    clock_offset_ms: z.number().optional().describe("How far the rows' clock is ahead of this host's"),
+  }),
+  z.strictObject({
+    ...meter,
+    kind: z.literal('dcmi'),
+    command: z.array(z.string()).min(1).optional().describe('Default: ipmitool dcmi power reading'),
+  }),
+]);
+
+const Agent = z.strictObject({
+  id: name.describe('Name of the host in tables'),
+  url: httpUrl.describe('Address that `perwatt agent` printed there'),
+  token_env: z.string().min(1).describe("Environment variable that holds the agent's token"),
+  sources: z.array(z.string()).min(1).optional().describe('Sources to follow; default: all it offers'),
+  max_power_w: z
+    .number()
+    .positive()
+    .max(1e7)
+    .optional()
+    .describe('More than one domain can draw; default 10000'),
+});
+
 /** Lets a string stand for `{ id: string }`. */
 const named = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (typeof value === 'string' ? { id: value } : value), schema);
@@ -114,6 +215,14 @@ export const MatrixFile = z.strictObject({
         .max(10_000)
         .optional()
         .describe('Time between readings; default: by source'),
+      meters: z.array(Meter).min(1).optional().describe('External meters to read beside the sources'),
+      agents: z
+        .array(Agent)
+        .min(1)
+        .optional()
+        .describe(
+          "Other hosts whose sources are read; this host's are then read only when `sources` names them",
+        ),
     })
     .optional(),
 });
@@ -125,6 +234,8 @@ export type AcceleratorEntry = MatrixFile['axes']['accelerator'][number];
 export type DatasetEntry = MatrixFile['axes']['dataset'][number];
 export type StrategyEntry = MatrixFile['axes']['strategy'][number];
 export type LoadEntry = MatrixFile['axes']['load'][number];
+export type MeterEntry = z.infer<typeof Meter>;
+export type AgentEntry = z.infer<typeof Agent>;
 export type EndpointEntry = NonNullable<MatrixFile['endpoints']>[string];
 
 /** The axes, in the order of a cell's name. */

@@ -37,6 +37,8 @@ export interface Domain {
   readonly scale_error_ratio: number | null;
   /** Formula and constants of an estimate, or another remark for the reader; null when there is none. */
   readonly note: string | null;
+  /** Name of the other host that it measures, for what an agent there reads; absent for this host's own. */
+  readonly host?: string;
 }
 
 /** What the counter state machine made of one reading. */
@@ -96,6 +98,15 @@ export interface RecorderStatus {
   readonly missed_deadlines: number;
   /** Time spent reading since the start, ns. */
   readonly read_ns: number;
+  /**
+   * What a reader of the samples should know: `stale:<domain>` for a counter that stood still for so long that it can't
+   * have been counting, `cross-check:<domain>` for one that is more than 10 % off the power beside it,
+   * `averaged_1s:<domain>` for power that is a mean of the last second, `psys<package` for a platform counter that fell
+   * below its packages and is no longer believed.
+   */
+  readonly flags?: readonly string[];
+  /** Why the latest reading lacks a number; null or left out when it lacks none, or the source doesn't say. */
+  readonly missing_reason?: string | null;
 }
 
 /** A running measurement of one source. `drain` hands over what was read since the last call and never waits. */

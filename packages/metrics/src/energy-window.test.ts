@@ -48,6 +48,24 @@ test.each<[start: number, end: number, coverage: number, reason: string | null, 
   expect(reading.reason).toBe(reason);
 });
 
+test('readings out of schedule make no ordinary interval a gap', () => {
+  const marked = seriesOf([0, 0.0001, 0.08, 0.0801], (s) => 10 * s);
+  expect(energyInWindow(marked, span(0, 0.08)).reason).toBe('low_coverage');
+  const known = energyInWindow({ ...marked, period_ns: 1e8 }, span(0, 0.08));
+  expect(known.energy_j).toBeCloseTo(0.8, 9);
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[start: number, end: number, coverage: number, why: string]>([
+  [0,    20,    0.5, 'an edge far from the samples adds nothing'],
+  [-10,  10,    0.5, 'nor does one far before them'],
+  [5,    10.25, 1,   'one close to them counts'],
+  [10.1, 10.2,  1,   'a window just beyond the last sample'],
+  [20,   30,    0,   'a window far beyond it'],
+])('samples of [0 s, 10 s] cover [%d s, %d s) to %d: %s', (start, end, coverage) => {
+  expect(energyInWindow(steady, span(start, end)).coverage_ratio).toBeCloseTo(coverage, 9);
+});
+
 test('coverage just above the bar is told, with the share', () => {
   const long = seriesOf([...every(0.1, 5), ...every(0.1, 100, 5.5)], (s) => 10 * s);
   const reading = energyInWindow(long, span(0, 100));

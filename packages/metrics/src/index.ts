@@ -1,5 +1,6 @@
 export { apportionNanojoules } from './apportion.js';
 export { type Attribution, attribute, type QueryEnergy } from './attribute.js';
+export { type AveragedOptions, averagedEnergy } from './averaged-energy.js';
 export { bootstrapMean, bootstrapRatio, type RatioCluster } from './bootstrap.js';
 export { boundaryOf } from './boundary.js';
 export { cellMetrics } from './cell-metrics.js';
@@ -28,6 +29,13 @@ export {
 } from './metric-definitions.js';
 export { type BaselinePoint, type NetEnergy, type NetInput, netEnergy } from './net-energy.js';
 export { type ParetoPoint, paretoFront } from './pareto.js';
+export {
+  type CallStamps,
+  type PhaseEnergy,
+  phaseEnergy,
+} from './phase-energy.js';
+export { type CrossCheck, crossCheck, holdsPackages } from './sanity.js';
+export { shortestMeasurable } from './series-index.js';
 export { busySpans, idleSpans, totalLength } from './spans.js';
 export {
   type ClusteredEstimate,
@@ -42,4 +50,10 @@ export {
   t95,
   wilson,
 } from './statistics.js';
+export {
+  attributeByTokens,
+  type TokenArrival,
+  type TokenAttribution,
+  type TokenCall,
+} from './token-share.js';
 export type { CallSpan, EnergyReading, PowerSeries, Window } from './types.js';

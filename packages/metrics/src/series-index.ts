@@ -5,7 +5,7 @@ interface SeriesIndex {
   /** Time of the first sample, ns; times below count from it, as numbers, exact up to 104 days. */
   readonly origin_ns: bigint;
   readonly times: Float64Array;
-  /** Median time between readings, ns. */
+  /** Median time between readings, and not less than the recorder aimed at; ns. */
   readonly interval_ns: number;
   /** Longest gap that energy is integrated over, ns. */
   readonly max_gap_ns: number;
@@ -25,7 +25,7 @@ export function seriesIndex(series: PowerSeries): SeriesIndex {
   const origin_ns = at_ns[0] ?? 0n;
   const times = Float64Array.from(at_ns, (at) => Number(at - origin_ns));
   const gaps = times.slice(1).map((time, i) => time - numberAt(times, i));
-  const interval_ns = gaps.toSorted()[gaps.length >> 1] ?? 0;
+  const interval_ns = Math.max(gaps.toSorted()[gaps.length >> 1] ?? 0, series.period_ns ?? 0);
   const max_gap_ns = Math.max(3 * interval_ns, 3 * domain.update_period_ns);
   const covered_ns = new Float64Array(times.length);
   gaps.forEach((gap, i) => {
@@ -180,20 +180,25 @@ export function edgeError(series: PowerSeries, at: bigint): number {
   return held + interpolationError(series, index, time) + quantum;
 }
 
-function coveredUpTo(index: SeriesIndex, time: number): number {
-  const { times, covered_ns, max_gap_ns } = index;
-  const last = times.length - 1;
-  const end = numberAt(times, last);
-  if (time <= 0) return Math.max(time, -max_gap_ns);
-  if (time >= end) return numberAt(covered_ns, last) + Math.min(time - end, max_gap_ns);
-  const i = intervalOf(index, time);
+/** Time up to `time`, between the first and the last sample, that lies in intervals of at most the longest gap; ns. */
+function coveredUpTo({ times, covered_ns, max_gap_ns }: SeriesIndex, time: number): number {
+  const i = countUpTo(times, time) - 1;
   const gap = numberAt(times, i + 1) - numberAt(times, i);
   return numberAt(covered_ns, i) + (gap <= max_gap_ns ? time - numberAt(times, i) : 0);
 }
 
-/** Time of the window that lies between samples close enough together, edges taken as samples; ns. */
+/**
+ * Time of the window that lies between samples close enough together, edges taken as samples; ns. An edge that lies
+ * further from the samples than the longest gap adds nothing.
+ */
 export function coveredLength(series: PowerSeries, { start, end }: Window): number {
   const index = seriesIndex(series);
   if (index.times.length < 2) return 0;
-  return coveredUpTo(index, since(index, end)) - coveredUpTo(index, since(index, start));
+  const last = numberAt(index.times, index.times.length - 1);
+  const [from, to] = [since(index, start), since(index, end)];
+  const inside = (time: number) => coveredUpTo(index, Math.min(Math.max(time, 0), last));
+  const near = (gap: number, length: number) => (gap <= index.max_gap_ns ? Math.max(length, 0) : 0);
+  const head = near(-from, Math.min(to, 0) - from);
+  const tail = near(to - last, to - Math.max(from, last));
+  return inside(to) - inside(from) + head + tail;
 }

@@ -9,6 +9,11 @@ export interface Window {
 /** The booked energy of one domain over time, read by one recorder of one sitting of the run. Times grow. */
 export interface PowerSeries {
   readonly domain: Domain;
+  /**
+   * Time between two readings that the recorder aimed at, ns. Readings out of schedule lie closer together; without it
+   * the median interval counts.
+   */
+  readonly period_ns?: number;
   readonly at_ns: BigInt64Array;
   /** J since the recorder's start, never falling: best estimate and bounds. */
   readonly booked_j: Float64Array;

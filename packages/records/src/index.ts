@@ -28,6 +28,7 @@ export type { TableContent, TornSegment } from './read-tables.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';
 export type { SegmentInfo } from './scan-segment.js';
 export {
+  readColumns,
   readSegment,
   type SampleContent,
   type SampleSeries,

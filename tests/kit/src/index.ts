@@ -23,6 +23,15 @@ export {
   sseEvent,
 } from './mock-openai-server.js';
 export { deadUrl, greedyRequest, type MockedClient, mockedClient } from './mocked-client.js';
+export {
+  type FakeMeterPage,
+  type FakePage,
+  fakeMeterPage,
+  prometheusVector,
+  redfishMetrics,
+  shellyStatus,
+} from './power-fake-meter-page.js';
+export { type FakePtdaemon, type FakePtdaemonOptions, fakePtdaemon } from './power-fake-ptdaemon.js';
 export { type PowercapTree, type PowercapZone, powercapTree } from './power-powercap-tree.js';
 export {
   type ScriptedSample,

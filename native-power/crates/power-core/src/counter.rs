@@ -34,6 +34,11 @@ impl CounterSpec {
         self.energy_at_cap_uj(span + self.update_period)
     }
 
+    /// Nothing that draws power stands still for longer.
+    fn longest_standstill(&self) -> Nanos {
+        Nanos(self.update_period.0.saturating_mul(50)).max(Nanos::from_millis(5000))
+    }
+
     fn energy_at_cap_uj(&self, span: Nanos) -> u64 {
         let nanos = u128::from(u64::try_from(span.0).unwrap_or(0));
         u64::try_from(u128::from(self.cap_uw) * nanos / 1_000_000_000).unwrap_or(u64::MAX)
@@ -59,6 +64,8 @@ pub struct Tally {
     pub aliases: u64,
     /// Time that nothing is known about.
     pub gap: Nanos,
+    /// Whether it ever stood still for so long that it can't have been counting.
+    pub stale: bool,
 }
 
 /// Books one counter. See the module's text for the rules.
@@ -68,6 +75,7 @@ pub struct Counter {
     modulus: Option<u64>,
     base: Option<Point>,
     suspect: Option<Point>,
+    grew_at: Nanos,
     booked_uj: u64,
     lo_uj: u64,
     hi_uj: u64,
@@ -95,6 +103,7 @@ impl Counter {
             modulus: spec.modulus(),
             base: None,
             suspect: None,
+            grew_at: Nanos(0),
             booked_uj: 0,
             lo_uj: 0,
             hi_uj: 0,
@@ -115,6 +124,7 @@ impl Counter {
         let point = Point { at, uj };
         let Some(base) = self.base else {
             self.base = Some(point);
+            self.grew_at = at;
             return Event::First;
         };
         if at <= self.suspect.unwrap_or(base).at {
@@ -170,6 +180,10 @@ impl Counter {
             Event::Alias => self.tally.aliases += 1,
             _ => {}
         }
+        if step.uj > 0 {
+            self.grew_at = point.at;
+        }
+        self.tally.stale |= point.at - self.grew_at >= self.spec.longest_standstill();
         self.booked_uj = self.booked_uj.saturating_add(step.uj);
         self.lo_uj = self.lo_uj.saturating_add(step.uj);
         self.hi_uj = self.hi_uj.saturating_add(step.most_uj);

@@ -441,3 +441,29 @@ fn where_on_its_dial_a_counter_starts_makes_no_difference() {
     }
     assert!(wraps > 1000, "the series must wrap to prove anything: {wraps}");
 }
+
+type Standing<'a> = (&'a str, CounterSpec, &'a [(i64, u64)], bool);
+
+#[test]
+fn a_counter_that_stands_still_too_long_is_stale() {
+    let fast = spec(None, 1000, 1);
+    let slow = spec(None, 1000, 1000);
+    #[rustfmt::skip]
+    let cases: &[Standing] = &[
+        ("almost five seconds",               fast, &[(0, 7), (4999, 7)],                          false),
+        ("five seconds",                      fast, &[(0, 7), (2500, 7), (5000, 7)],               true),
+        ("it moves now and then",             fast, &[(0, 7), (4000, 8), (8000, 9), (12_000, 10)], false),
+        ("what was stale once stays flagged", fast, &[(0, 7), (5000, 7), (5100, 8)],               true),
+        ("a slow one gets fifty updates",     slow, &[(0, 7), (49_000, 7)],                        false),
+        ("but no more",                       slow, &[(0, 7), (50_000, 7)],                        true),
+        ("not read is not still",             fast, &[(0, 7), (9000, 8)],                          false),
+        ("one reading",                       fast, &[(60_000, 7)],                                false),
+    ];
+    for (why, spec, series, expected) in cases {
+        let mut counter = Counter::new(*spec);
+        for (at, uj) in *series {
+            counter.push(Nanos::from_millis(*at), Some(*uj));
+        }
+        assert_eq!(counter.tally().stale, *expected, "{why}");
+    }
+}

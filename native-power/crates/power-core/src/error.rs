@@ -20,6 +20,32 @@ pub enum PowerError {
         /// What was found empty.
         path: PathBuf,
     },
+    /// The interface belongs to a kernel module that isn't loaded.
+    #[error("{source_name}: nothing to read under {}; the kernel module {module} is not loaded", path.display())]
+    Module {
+        /// The source that was looked for.
+        source_name: &'static str,
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What would show it.
+        module: &'static str,
+    },
+    /// It is there, but says nothing that could be used.
+    #[error("{source_name}: {reason}")]
+    Unusable {
+        /// The source that was looked for.
+        source_name: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The kernel keeps numbers to itself that no file guards.
+    #[error("{source_name}: not allowed: {setting}")]
+    Forbidden {
+        /// The source that was looked for.
+        source_name: &'static str,
+        /// The setting that forbids it, with its value.
+        setting: String,
+    },
     /// Numbers exist but this user may not read them.
     #[error("no permission to read {}", list(paths))]
     Permission {
@@ -42,6 +68,26 @@ pub enum PowerError {
         /// What it held.
         text: String,
     },
+    /// A vendor's library can't be loaded.
+    #[error("{source_name}: {said}")]
+    Library {
+        /// The source that needs it.
+        source_name: &'static str,
+        /// Which library, and what the system said.
+        said: String,
+    },
+    /// A vendor's library was loaded, but refuses or lacks something.
+    #[error("{source_name}: {said}")]
+    Vendor {
+        /// The source that needs it.
+        source_name: &'static str,
+        /// What failed, and how.
+        said: String,
+        /// The step that would help, where one is known.
+        fix: Option<String>,
+        /// Whether it is this user who may not.
+        refused: bool,
+    },
     /// No source has this name.
     #[error("no power source is called {name:?}")]
     UnknownSource {
@@ -53,6 +99,16 @@ pub enum PowerError {
     Period {
         /// The period that was asked for.
         period_ns: i64,
+    },
+    /// The source would miss something if it were read so rarely.
+    #[error("{source_name} must be read at least every {most_ns} ns, not every {period_ns} ns")]
+    TooRare {
+        /// The source.
+        source_name: &'static str,
+        /// The period that was asked for.
+        period_ns: i64,
+        /// The longest one that is safe.
+        most_ns: i64,
     },
     /// The sampling thread could not be started.
     #[error("cannot start the sampling thread")]
@@ -66,11 +122,34 @@ impl PowerError {
     /// A stable name for programs; becomes `error.code` in JavaScript.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Absent { .. } | Self::Masked { .. } => "POWER_NO_SOURCE",
-            Self::Permission { .. } => "POWER_PERMISSION",
+            Self::Absent { .. }
+            | Self::Library { .. }
+            | Self::Vendor { refused: false, .. }
+            | Self::Masked { .. }
+            | Self::Module { .. }
+            | Self::Unusable { .. } => "POWER_NO_SOURCE",
+            Self::Permission { .. } | Self::Vendor { refused: true, .. } | Self::Forbidden { .. } => {
+                "POWER_PERMISSION"
+            }
             Self::Io { .. } | Self::Thread { .. } => "POWER_IO",
             Self::Malformed { .. } => "POWER_MALFORMED",
-            Self::UnknownSource { .. } | Self::Period { .. } => "INPUT_INVALID",
+            Self::UnknownSource { .. } | Self::Period { .. } | Self::TooRare { .. } => "INPUT_INVALID",
+        }
+    }
+
+    /// What stands in the way, in one word.
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::Absent { .. } | Self::Library { .. } | Self::Vendor { refused: false, .. } => "absent",
+            Self::Masked { .. } => "masked",
+            Self::Module { .. } => "absent-module",
+            Self::Unusable { .. } => "unusable",
+            Self::Permission { .. } | Self::Vendor { refused: true, .. } | Self::Forbidden { .. } => {
+                "permission"
+            }
+            Self::Malformed { .. } => "parse",
+            Self::Io { .. } | Self::Thread { .. } => "io",
+            Self::UnknownSource { .. } | Self::Period { .. } | Self::TooRare { .. } => "input",
         }
     }
 

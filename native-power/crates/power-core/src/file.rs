@@ -1,8 +1,12 @@
 //! Small files of the kernel, kept open and read again from their start.
 
-use std::{fs::File, io, path::Path};
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
 
-use crate::Missing;
+use crate::{Missing, PowerError};
 
 /// Something that can be read from its start again and again.
 pub trait ReadAgain: Send {
@@ -28,6 +32,65 @@ impl ReadAgain for File {
     fn read_again(&self, buffer: &mut [u8]) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_read(self, buffer, 0)
     }
+}
+
+/// A file that holds one count and is read again and again.
+pub struct CountFile {
+    pub(crate) path: PathBuf,
+    pub(crate) file: Option<Box<dyn ReadAgain>>,
+    pub(crate) open: Open,
+}
+
+impl CountFile {
+    /// Opens the file and reads it once: to be allowed to open it proves nothing.
+    pub fn open(path: PathBuf, open: Open) -> Result<Self, PowerError> {
+        let mut buffer = [0; 32];
+        let read = open(&path).and_then(|file| Ok((file.read_again(&mut buffer)?, file)));
+        let (length, file) = read.map_err(|error| PowerError::io(path.clone(), error))?;
+        let text = &buffer[..length];
+        if parse_count(text).is_none() {
+            return Err(PowerError::Malformed {
+                path,
+                text: String::from_utf8_lossy(text).trim_end().to_owned(),
+            });
+        }
+        Ok(Self { path, file: Some(file), open })
+    }
+
+    /// One number. A file that fails is opened anew once, for a device that came back has another file behind its name.
+    pub fn read(&mut self) -> Result<u64, Missing> {
+        let mut buffer = [0; 32];
+        let kept = self.file.as_ref().and_then(|file| file.read_again(&mut buffer).ok());
+        let length = match kept {
+            Some(length) => length,
+            None => self.read_anew(&mut buffer).map_err(|error| missing_because(&error))?,
+        };
+        parse_count(&buffer[..length]).ok_or(Missing::Parse)
+    }
+
+    fn read_anew(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file = None;
+        let file = (self.open)(&self.path)?;
+        let length = file.read_again(buffer)?;
+        self.file = Some(file);
+        Ok(length)
+    }
+}
+
+/// The text of a small file, without white space at its end.
+pub fn read_text(path: &Path, open: Open) -> Result<String, PowerError> {
+    let mut buffer = [0; 128];
+    let length = open(path)
+        .and_then(|file| file.read_again(&mut buffer))
+        .map_err(|error| PowerError::io(path.to_owned(), error))?;
+    Ok(String::from_utf8_lossy(&buffer[..length]).trim_end().to_owned())
+}
+
+/// The count in a file; None for anything else.
+pub fn read_count(path: &Path, open: Open) -> Option<u64> {
+    let mut buffer = [0; 32];
+    let length = open(path).and_then(|file| file.read_again(&mut buffer)).ok()?;
+    parse_count(&buffer[..length])
 }
 
 /// Parses a decimal count and a trailing newline; None for anything else.

@@ -7,16 +7,25 @@
 mod clock;
 mod counter;
 mod cpu;
+mod cross_check;
+mod dies;
 mod domain;
 mod error;
 mod estimator;
+mod feed;
 mod file;
+mod gauge;
 mod ledger;
 mod mean_power;
+mod overlap;
+mod platform;
 mod rapl;
+mod rapl_perf;
+mod replay;
 mod sampler;
 mod source;
 mod sources;
+mod sysfs;
 mod units;
 
 pub use clock::{Clock, MonotonicClock, boot_id, suspended};
@@ -25,10 +34,22 @@ pub use cpu::{CpuFacts, DesignPower};
 pub use domain::{Domain, Event, Kind, Provenance, Scope};
 pub use error::PowerError;
 pub use estimator::{ESTIMATE, Estimator};
+pub use feed::Feed;
+pub use gauge::{Gauge, GaugeSpec, GaugeTally};
 pub use ledger::Ledger;
 pub use mean_power::{Band, MeanPower, Since};
+pub use overlap::{Candidate, clash, left_unused};
 pub use rapl::{Excluded, RAPL, Rapl};
+pub use rapl_perf::{RAPL_PERF, open_rapl_perf};
+pub use replay::{
+    CounterReplay, GaugeReplay, Moment, Refusal, SourceReplay, Step, replay_counter, replay_gauge,
+    replay_refusal, replay_source,
+};
 pub use sampler::{Sampler, SamplerStatus, State};
 pub use source::{Booking, Missing, PowerSource, Reading, Sample, Value};
 pub use sources::{SOURCES, SourceInfo, SourceProbe, chain, open_source, probe_sources};
+pub use sysfs::{
+    ACPI_METER, AMD_ENERGY, AMDGPU, BATTERY, INTEL_GPU, JETSON, Sensors, open_acpi_meter, open_amd_energy,
+    open_amdgpu, open_battery, open_intel_gpu, open_jetson,
+};
 pub use units::{Joules, Nanos, Watts};

@@ -7,18 +7,24 @@ use std::{
     collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use crate::{
-    Booking, Clock, CounterSpec, Domain, Joules, Kind, Missing, Nanos, PowerError, PowerSource, Provenance,
-    Reading, Scope, Value,
-    file::{Open, ReadAgain, missing_because, open_file, parse_count},
+    Booking, Clock, CounterSpec, Domain, Joules, Kind, Nanos, PowerError, PowerSource, Provenance, Reading,
+    Scope, Value,
+    dies::same_counter,
+    file::{CountFile, Open, open_file, read_count, read_text},
+    platform::{PLATFORM_BELOW_PACKAGES, PlatformCheck},
 };
 
 /// The source's name.
 pub const RAPL: &str = "rapl-powercap";
 
 const UPDATE_PERIOD: Nanos = Nanos::from_millis(1);
+/// Long enough for a counter to be renewed between two looks.
+const LOOK: Duration = Duration::from_millis(2);
 const LEAST_CAP_UW: u64 = 500_000_000;
 const DEFAULT_CAP_UW: u64 = 2_000_000_000;
 const SYSTEM_CAP_UW: u64 = 10_000_000_000;
@@ -26,8 +32,9 @@ const SYSTEM_CAP_UW: u64 = 10_000_000_000;
 /// The powercap zones of a host.
 pub struct Rapl {
     domains: Vec<(Domain, Booking)>,
-    counts: Vec<Count>,
+    counts: Vec<CountFile>,
     excluded: Vec<Excluded>,
+    platform: PlatformCheck,
 }
 
 /// A zone that is not recorded, and why.
@@ -37,12 +44,6 @@ pub struct Excluded {
     pub zone: String,
     /// Why it is left out.
     pub reason: String,
-}
-
-struct Count {
-    path: PathBuf,
-    file: Option<Box<dyn ReadAgain>>,
-    open: Open,
 }
 
 #[derive(Clone, Debug)]
@@ -61,6 +62,11 @@ impl Rapl {
     }
 
     pub(crate) fn open_with(root: &Path, open: Open) -> Result<Self, PowerError> {
+        Self::open_paced(root, open, || thread::sleep(LOOK))
+    }
+
+    /// `pause` lets counters grow, where it must be found out whether two are one.
+    pub(crate) fn open_paced(root: &Path, open: Open, pause: fn()) -> Result<Self, PowerError> {
         let (zones, mut excluded) = without_duplicates(&find_zones(root, open)?);
         let (mut domains, mut counts, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for zone in &zones {
@@ -71,7 +77,7 @@ impl Rapl {
                 });
                 continue;
             };
-            match Count::open(zone.dir.join("energy_uj"), open) {
+            match CountFile::open(zone.dir.join("energy_uj"), open) {
                 Ok(count) => {
                     domains.push(zone.describe(scope, in_total, note, open));
                     counts.push(count);
@@ -89,7 +95,39 @@ impl Rapl {
         if !domains.iter().any(|(domain, _)| domain.in_total) {
             return Err(PowerError::Absent { source_name: RAPL, path: class_dir(root) });
         }
-        Ok(Self { domains, counts, excluded })
+        let mut rapl = Self { domains, counts, excluded, platform: PlatformCheck::default() };
+        rapl.drop_twin_dies(pause);
+        rapl.platform = PlatformCheck::of(&rapl.domains);
+        Ok(rapl)
+    }
+
+    /// Of dies that show one counter, only the first is kept.
+    fn drop_twin_dies(&mut self, pause: fn()) {
+        let mut later = 1;
+        while later < self.domains.len() {
+            let earlier = (0..later).find(|earlier| {
+                let alike = self.dies_of_one_package(*earlier, later);
+                let (first, second) = self.counts.split_at_mut(later);
+                let pair = first.get_mut(*earlier).zip(second.first_mut());
+                alike && pair.is_some_and(|(a, b)| same_counter(a, b, pause))
+            });
+            if let Some(earlier) = earlier {
+                let (twin, _) = self.domains.remove(later);
+                self.counts.remove(later);
+                let reason = format!("duplicate die: counts what {} counts", self.domains[earlier].0.id);
+                self.excluded.push(Excluded { zone: twin.id, reason });
+            } else {
+                later += 1;
+            }
+        }
+    }
+
+    fn dies_of_one_package(&self, a: usize, b: usize) -> bool {
+        let package = |k: usize| {
+            let (_, name) = self.domains.get(k)?.0.id.rsplit_once(':')?;
+            name.split_once("-die-").map(|(package, _)| package)
+        };
+        package(a).is_some() && package(a) == package(b)
     }
 
     /// Zones that are not recorded.
@@ -111,7 +149,12 @@ impl PowerSource for Rapl {
         &self.domains
     }
 
+    fn excluded(&self) -> &[Excluded] {
+        &self.excluded
+    }
+
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
+        let start = out.len();
         for (domain, count) in (0..).zip(&mut self.counts) {
             let before = clock.now();
             let value = match count.read() {
@@ -120,43 +163,12 @@ impl PowerSource for Rapl {
             };
             out.push(Reading { domain, before, after: clock.now(), value });
         }
+        self.platform.see(&mut out[start..]);
         Ok(())
     }
-}
 
-impl Count {
-    /// Opens the file and reads it once: to be allowed to open it proves nothing.
-    fn open(path: PathBuf, open: Open) -> Result<Self, PowerError> {
-        let mut buffer = [0; 32];
-        let read = open(&path).and_then(|file| Ok((file.read_again(&mut buffer)?, file)));
-        let (length, file) = read.map_err(|error| PowerError::io(path.clone(), error))?;
-        let text = &buffer[..length];
-        if parse_count(text).is_none() {
-            return Err(PowerError::Malformed {
-                path,
-                text: String::from_utf8_lossy(text).trim_end().to_owned(),
-            });
-        }
-        Ok(Self { path, file: Some(file), open })
-    }
-
-    /// One number. A file that fails is opened anew once, for a zone that came back has another file behind its name.
-    fn read(&mut self) -> Result<u64, Missing> {
-        let mut buffer = [0; 32];
-        let kept = self.file.as_ref().and_then(|file| file.read_again(&mut buffer).ok());
-        let length = match kept {
-            Some(length) => length,
-            None => self.read_anew(&mut buffer).map_err(|error| missing_because(&error))?,
-        };
-        parse_count(&buffer[..length]).ok_or(Missing::Parse)
-    }
-
-    fn read_anew(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file = None;
-        let file = (self.open)(&self.path)?;
-        let length = file.read_again(buffer)?;
-        self.file = Some(file);
-        Ok(length)
+    fn flags(&self) -> Vec<String> {
+        self.platform.failed().then(|| PLATFORM_BELOW_PACKAGES.to_owned()).into_iter().collect()
     }
 }
 
@@ -293,20 +305,6 @@ fn without_duplicates(zones: &[Zone]) -> (Vec<Zone>, Vec<Excluded>) {
         })
         .collect();
     (zones.iter().filter(|zone| !twice(zone)).cloned().collect(), excluded)
-}
-
-fn read_text(path: &Path, open: Open) -> Result<String, PowerError> {
-    let mut buffer = [0; 64];
-    let length = open(path)
-        .and_then(|file| file.read_again(&mut buffer))
-        .map_err(|error| PowerError::io(path.to_owned(), error))?;
-    Ok(String::from_utf8_lossy(&buffer[..length]).trim_end().to_owned())
-}
-
-fn read_count(path: &Path, open: Open) -> Option<u64> {
-    let mut buffer = [0; 32];
-    let length = open(path).and_then(|file| file.read_again(&mut buffer)).ok()?;
-    parse_count(&buffer[..length])
 }
 
 #[cfg(test)]

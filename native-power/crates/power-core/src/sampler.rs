@@ -7,7 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Clock, Domain, Ledger, Nanos, PowerError, PowerSource, Reading, Sample, chain};
+use crate::{
+    Clock, Domain, Ledger, Nanos, PowerError, PowerSource, Reading, Sample, chain, cross_check::disagreeing,
+};
 
 /// Samples that wait to be drained: half an hour of ten domains at 10 Hz. Beyond it the oldest go; what they booked
 /// stays in those that follow.
@@ -37,6 +39,10 @@ pub struct SamplerStatus {
     pub read_time: Nanos,
     /// Samples that were never drained and had to make room.
     pub dropped: u64,
+    /// What a reader of the samples should know: the source's own flags, `stale:` before the id of every counter that
+    /// stood still for so long that it can't have been counting, and `cross-check:` before that of every counter that
+    /// disagrees with the power beside it.
+    pub flags: Vec<String>,
 }
 
 /// What a sampler is doing.
@@ -77,11 +83,14 @@ impl Sampler {
             return Err(PowerError::Period { period_ns: period.0 });
         }
         let name = source.name();
+        if let Some(most) = source.slowest_period().filter(|most| period > *most) {
+            return Err(PowerError::TooRare { source_name: name, period_ns: period.0, most_ns: most.0 });
+        }
         let (domains, bookings): (Vec<_>, Vec<_>) = source.domains().iter().cloned().unzip();
         let mut engine = Engine {
             source,
             clock: Box::new(clock),
-            ledgers: bookings.into_iter().map(Ledger::new).collect(),
+            ledgers: bookings.into_iter().map(|booking| Ledger::every(period, booking)).collect(),
             readings: Vec::with_capacity(domains.len()),
             samples: VecDeque::new(),
             status: SamplerStatus::default(),
@@ -132,7 +141,15 @@ impl Sampler {
 
     /// How it fares.
     pub fn status(&self) -> SamplerStatus {
-        self.shared.engine().status.clone()
+        let engine = self.shared.engine();
+        let stale = self.domains.iter().zip(&engine.ledgers).filter(|(_, ledger)| ledger.stale());
+        let stale = stale.map(|(domain, _)| format!("stale:{}", domain.id));
+        let disagreeing = disagreeing(&self.domains, &engine.ledgers).into_iter();
+        let disagreeing = disagreeing.map(|id| format!("cross-check:{id}"));
+        SamplerStatus {
+            flags: engine.source.flags().into_iter().chain(stale).chain(disagreeing).collect(),
+            ..engine.status.clone()
+        }
     }
 
     /// Ends the thread and takes a last reading. What was read stays to be drained. Does nothing the second time.

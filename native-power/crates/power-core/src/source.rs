@@ -1,4 +1,6 @@
-use crate::{CounterSpec, Domain, Event, Joules, Nanos, PowerError, Provenance, Since, Watts};
+use crate::{
+    CounterSpec, Domain, Event, Excluded, GaugeSpec, Joules, Nanos, PowerError, Provenance, Since, Watts,
+};
 
 /// What one reading of one domain says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,6 +12,13 @@ pub enum Value {
         raw: u64,
         /// The same in microjoules.
         uj: u64,
+    },
+    /// The power of a sensor at this time.
+    Power {
+        /// As read, in the vendor's unit, where that is a whole number.
+        raw: Option<u64>,
+        /// The power.
+        power: Watts,
     },
     /// A mean power since the last reading.
     MeanPower {
@@ -33,6 +42,33 @@ pub enum Missing {
     Io,
     /// It isn't a number.
     Parse,
+    /// The device doesn't offer it.
+    NotSupported,
+    /// The device fell off its bus, or waits for a reset.
+    Lost,
+    /// A number that the vendor uses to say that there is none.
+    Sentinel,
+    /// It contradicts another domain, or what such a domain can do.
+    Implausible,
+    /// The sensor says that it isn't measuring now.
+    Inactive,
+}
+
+impl Missing {
+    /// Its name in files and in JavaScript.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Permission => "permission",
+            Self::Io => "io",
+            Self::Parse => "parse",
+            Self::NotSupported => "not-supported",
+            Self::Lost => "lost",
+            Self::Sentinel => "sentinel",
+            Self::Implausible => "implausible",
+            Self::Inactive => "inactive",
+        }
+    }
 }
 
 /// One reading, not yet booked.
@@ -72,11 +108,13 @@ pub struct Sample {
 }
 
 /// How the readings of a domain become energy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Booking {
     /// By the counter's rules.
     Counter(CounterSpec),
+    /// By integrating the powers of a sensor.
+    Gauge(GaugeSpec),
     /// By summing mean powers.
     MeanPower,
 }
@@ -93,6 +131,21 @@ pub trait PowerSource: Send {
 
     /// What is read, in a fixed order, and how it is booked. Frozen: a domain that vanishes goes on as missing.
     fn domains(&self) -> &[(Domain, Booking)];
+
+    /// What was found but isn't recorded, and why.
+    fn excluded(&self) -> &[Excluded] {
+        &[]
+    }
+
+    /// The longest time between two readings that loses nothing; None when there is no such limit.
+    fn slowest_period(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// What a reader of the numbers should know and that only reading them could show, for instance `psys<package`.
+    fn flags(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Appends one reading per domain to `out`, a missing one where a domain gave no number.
     ///

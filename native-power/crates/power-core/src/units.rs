@@ -50,6 +50,12 @@ impl Watts {
         Self(watts)
     }
 
+    /// From a count of microwatts (µW), the unit of Linux sensors.
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 µW, 9 GW")]
+    pub const fn from_micros(microwatts: u64) -> Self {
+        Self(microwatts as f64 / 1e6)
+    }
+
     /// The number of watts.
     pub const fn get(self) -> f64 {
         self.0

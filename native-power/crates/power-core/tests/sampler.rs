@@ -261,3 +261,27 @@ fn samples_nobody_drains_make_room_for_later_ones() {
     assert_eq!(sampler.status().dropped, 10);
     assert!(read[0].booked.get() > 0.0, "what the lost ones booked is in the later ones");
 }
+
+#[test]
+fn a_counter_that_stands_still_is_flagged_by_name() {
+    let flags = |script| {
+        let (source, _) = Scripted::new(script);
+        let clock = Jumps(Arc::new(AtomicI64::new(0)));
+        let sampler = Sampler::start(source, clock, Nanos::from_millis(3_600_000)).unwrap();
+        for _ in 0..20 {
+            sampler.mark();
+        }
+        sampler.status().flags
+    };
+    assert_eq!(flags(|_| Step::Count(7)), ["stale:a", "stale:b"]);
+    assert!(flags(Step::Count).is_empty());
+}
+
+/// A clock that goes a second further at each look.
+struct Jumps(Arc<AtomicI64>);
+
+impl Clock for Jumps {
+    fn now(&self) -> Nanos {
+        Nanos(self.0.fetch_add(1_000_000_000, Ordering::SeqCst))
+    }
+}

@@ -2,6 +2,11 @@
 #![expect(missing_docs, reason = "napi generates items that have none")]
 #![expect(clippy::needless_pass_by_value, reason = "napi hands objects over by value")]
 
+pub mod feed;
+pub mod registry;
+pub mod replay;
+pub mod vendor_replay;
+
 use std::{
     path::Path,
     sync::{Arc, Weak},
@@ -13,7 +18,8 @@ use napi::{
 };
 use napi_derive::napi;
 use power_core::{
-    Clock, Domain, Event, MonotonicClock, Nanos, PowerError, Sample, Sampler, State, chain, open_source,
+    Candidate, Clock, Domain, Event, MonotonicClock, Nanos, PowerError, Provenance, Sample, Sampler, State,
+    chain, left_unused,
 };
 
 type Result<T> = napi::Result<T, &'static str>;
@@ -59,7 +65,7 @@ pub fn source_infos() -> Vec<SourceInfo> {
         provenance: info.provenance.name(),
         default_period_ns: span(info.default_period),
     };
-    power_core::SOURCES.iter().map(convert).collect()
+    registry::source_infos().iter().map(convert).collect()
 }
 
 #[napi(object, object_from_js = false)]
@@ -69,18 +75,57 @@ pub struct SourceProbe {
     pub detail: String,
     #[napi(ts_type = "string | null")]
     pub fix: Nullable<String>,
+    /// Why it isn't used unless it is named; null when it is, or can't be.
+    #[napi(ts_type = "string | null")]
+    pub unused: Nullable<String>,
 }
 
-/// Tries every source on the tree under `root`.
+/// Where vendors' libraries are; what is left out is looked for where its driver puts it.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct Libraries {
+    /// NVIDIA's `libnvidia-ml`.
+    pub nvml: Option<String>,
+    /// AMD's `libamd_smi`.
+    pub amdsmi: Option<String>,
+}
+
+impl From<Libraries> for power_vendor::Libraries {
+    fn from(Libraries { nvml, amdsmi }: Libraries) -> Self {
+        Self { nvml: nvml.map(Into::into), amdsmi: amdsmi.map(Into::into) }
+    }
+}
+
+/// Tries every source, on the tree under `root` or behind a vendor's library.
 #[napi]
-pub fn probe_sources(root: String) -> Vec<SourceProbe> {
-    let convert = |probe: power_core::SourceProbe| SourceProbe {
+pub fn probe_sources(root: String, libraries: Option<Libraries>) -> Vec<SourceProbe> {
+    let probes = registry::probe_sources(Path::new(&root), &libraries.unwrap_or_default().into());
+    let infos = registry::source_infos();
+    let provenance = |name| infos.iter().find(|info| info.name == name).map(|info| info.provenance);
+    let candidates: Vec<_> = probes
+        .iter()
+        .map(|probe| Candidate {
+            name: probe.name,
+            usable: probe.usable,
+            provenance: provenance(probe.name).unwrap_or(Provenance::Counter),
+        })
+        .collect();
+    let unused = left_unused(&candidates);
+    let convert = |(probe, unused): (power_core::SourceProbe, Option<String>)| SourceProbe {
         name: probe.name,
         usable: probe.usable,
         detail: probe.detail,
         fix: nullable(probe.fix),
+        unused: nullable(unused),
     };
-    power_core::probe_sources(Path::new(&root)).into_iter().map(convert).collect()
+    probes.into_iter().zip(unused).map(convert).collect()
+}
+
+/// Two of these sources that show the same energy, or null.
+#[napi(ts_return_type = "[string, string] | null")]
+pub fn clash(names: Vec<String>) -> Option<Vec<String>> {
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    power_core::clash(&names).map(|(a, b)| vec![a.to_owned(), b.to_owned()])
 }
 
 /// Samples by column: entry `i` of every array belongs to one reading of one domain.
@@ -141,6 +186,7 @@ pub struct RecorderStatus {
     pub missed_deadlines: f64,
     #[napi(js_name = "read_ns")]
     pub read_ns: f64,
+    pub flags: Vec<String>,
 }
 
 #[napi(object, object_to_js = false)]
@@ -152,6 +198,8 @@ pub struct RecorderOptions {
     /// Time between two readings, in nanoseconds (ns).
     #[napi(js_name = "period_ns")]
     pub period_ns: f64,
+    /// Where vendors' libraries are.
+    pub libraries: Option<Libraries>,
 }
 
 /// Reads one source on a background thread until stopped.
@@ -164,7 +212,9 @@ pub struct Recorder {
 impl Recorder {
     #[napi(factory)]
     pub fn start(env: Env, options: RecorderOptions) -> Result<Self> {
-        let source = open_source(&options.source, Path::new(&options.root)).map_err(to_js)?;
+        let libraries = options.libraries.unwrap_or_default().into();
+        let source =
+            registry::open_source(&options.source, Path::new(&options.root), &libraries).map_err(to_js)?;
         let sampler = Sampler::start(source, MonotonicClock, nanos(options.period_ns)).map_err(to_js)?;
         let sampler = Arc::new(sampler);
         stop_with(env, &sampler).map_err(|error| napi::Error::new("POWER_IO", error.reason.clone()))?;
@@ -203,6 +253,7 @@ impl Recorder {
             reads: count(status.reads),
             missed_deadlines: count(status.missed_deadlines),
             read_ns: span(status.read_time),
+            flags: status.flags,
         }
     }
 

@@ -43,6 +43,30 @@ test('shows by area what can be used, and what would enable the rest', async () 
   `);
 });
 
+test('what fails for the same reason, with nothing that would help, shares a row', async () => {
+  const absent = (name: string, detail: string, fix: string | null = null): Probe => {
+    return { name, area: 'power', usable: false, detail, fix };
+  };
+  const found = [
+    absent('a', 'no such folder'),
+    absent('b', 'no such file'),
+    absent('c', 'no such folder'),
+    absent('d', 'no such folder', 'make it'),
+    absent('e', 'no such folder'),
+  ];
+  expect(await output([], [async () => found])).toMatchInlineSnapshot(`
+    "Power sources
+      no   a  no such folder
+              likewise: c, e
+      no   b  no such file
+      no   d  no such folder
+              fix: make it
+
+    0 of 5 usable"
+  `);
+  expect(JSON.parse(await output(['--json'], [async () => found]))).toEqual(found);
+});
+
 test('prints the same findings as JSON', async () => {
   expect(JSON.parse(await output(['--json']))).toEqual([...probes, engine]);
 });

@@ -30,13 +30,33 @@ function report(found: readonly Probe[]): string[] {
   const width = Math.max(0, ...found.map(({ name }) => name.length));
   const areas = Object.entries(titles).flatMap(([area, title]) => {
     const rows = found.filter((probe) => probe.area === area);
-    return rows.length === 0 ? [] : [title, ...rows.flatMap((probe) => lines(probe, width)), ''];
+    return rows.length === 0 ? [] : [title, ...merged(rows).flatMap((row) => lines(row, width)), ''];
   });
   const usable = found.filter((probe) => probe.usable).length;
   return [...areas, `${usable} of ${found.length} usable`];
 }
 
-function lines({ name, usable, detail, fix }: Probe, width: number): string[] {
-  const head = `  ${usable ? 'yes' : 'no '}  ${name.padEnd(width)}  ${detail}`;
-  return fix === null ? [head] : [head, `${' '.repeat(width + 9)}fix: ${fix}`];
+interface Row {
+  readonly probe: Probe;
+  /** Names of others that the same stands in the way of. */
+  readonly also: readonly string[];
+}
+
+/** Probes that the same stands in the way of, and that nothing would enable, share the row of the first. */
+function merged(probes: readonly Probe[]): Row[] {
+  const alone = ({ usable, fix }: Probe) => usable || fix !== null;
+  const alike = (a: Probe) => (b: Probe) => b === a || (!alone(a) && !alone(b) && a.detail === b.detail);
+  return probes.flatMap((probe) => {
+    const [first, ...others] = probes.filter(alike(probe));
+    return first === probe ? [{ probe, also: others.map(({ name }) => name) }] : [];
+  });
+}
+
+function lines({ probe: { name, usable, detail, fix }, also }: Row, width: number): string[] {
+  const indent = ' '.repeat(width + 9);
+  return [
+    `  ${usable ? 'yes' : 'no '}  ${name.padEnd(width)}  ${detail}`,
+    ...(also.length === 0 ? [] : [`${indent}likewise: ${also.join(', ')}`]),
+    ...(fix === null ? [] : [`${indent}fix: ${fix}`]),
+  ];
 }

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Clock, PerwattError, type PowerSource } from '@perwatt/core';
 import { powerSources } from '@perwatt/native-power';
+import { readColumns } from '@perwatt/records';
 import {
   manualClock,
   powercapTree,
@@ -185,6 +189,18 @@ test.each<[why: string, readings: readonly (readonly ScriptedSample[])[], failur
   expect(code).toBe(1);
 });
 
+test('what is shown can be kept as a segment that a run would read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perwatt-power-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'samples.arrows');
+  await run(['--duration', '2s', '--out', path], { sources: steady([pkg, dram], [40, 2.5]) });
+  const { series, info } = readColumns(path);
+  expect(info.torn).toBeNull();
+  expect(JSON.parse(info.metadata['domains'] ?? '')).toEqual([pkg, dram]);
+  expect(series.get('package-0')?.booked_j.at(-1)).toBeCloseTo(80, 9);
+  expect(series.get('dram-0')?.booked_j.at(-1)).toBeCloseTo(5, 9);
+});
+
 test('a source that refuses stops those that already run', async () => {
   const first = steady([pkg], [1])(manualClock())[0]!;
   let stopped = false;
@@ -212,7 +228,7 @@ test.skipIf(noAddon)('reads the real counters of the tree it is pointed at', asy
   const tree = powercapTree([{ zone: 'intel-rapl:0', name: 'package-0', energy_uj: 7 }]);
   onTestFinished(tree.remove);
   const { out } = await run(['--duration', '50ms', '--period', '5ms', '--json'], {
-    env: { PERWATT_SYSFS_ROOT: tree.root },
+    env: { PERWATT_SYSFS_ROOT: tree.root, PERWATT_NVML_LIB: '/nowhere', PERWATT_AMDSMI_LIB: '/nowhere' },
   });
   const summary = JSON.parse(out.at(-1) ?? '') as { domains: unknown[]; recorders: unknown[] };
   expect(summary.domains).toMatchObject([{ id: 'rapl:0:package-0', energy_j: 0, provenance: 'counter' }]);

@@ -1,16 +1,24 @@
+import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Clock, type Domain, elapsed, type PowerSource, type Recorder } from '@perwatt/core';
 import { type BestSourceOptions, bestSources, clock } from '@perwatt/native-power';
 import { Command, Option } from 'commander';
 import { parseDuration } from '../duration.js';
+import { figure } from '../figure.js';
 import type { Io } from '../io.js';
 import { type DomainTotal, type PowerMeter, powerMeter, sumKnown, sumTotals } from '../power-meter.js';
+import { powerPlace } from '../power-place.js';
+import { type SampleFile, sampleFile } from '../sample-file.js';
+import { startRecorders } from '../start-recorders.js';
+import { powerRecordCommand } from './power-record.js';
+import { powerReplayCommand } from './power-replay.js';
 
 interface Flags {
   readonly duration: number;
   readonly period?: number;
   readonly source?: readonly string[];
   readonly json?: boolean;
+  readonly out?: string;
 }
 
 /** Where sources and time come from; tests bring their own. */
@@ -27,6 +35,7 @@ const refreshMs = { live: 500, plain: 1000 };
 /** `perwatt power`: live watts of every domain, and what they add up to. */
 export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources, clock, pause }): Command =>
   new Command('power')
+    .enablePositionalOptions()
     .description('Show live watts of every domain that can be read, and the energy at the end')
     .addOption(
       new Option('--duration <time>', 'how long to measure').argParser(parseDuration).default(10_000, '10s'),
@@ -34,30 +43,46 @@ export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources,
     .option('--period <time>', "time between two readings; default: the source's own", parseDuration)
     .option('--source <name...>', 'sources to read; default: the most trustworthy one')
     .option('--json', 'print JSON lines: one for each refresh, and a summary as the last')
+    .option('--out <file>', 'keep the samples too, as an Arrow stream')
     .addHelpText(
       'after',
       '\nExamples:\n  perwatt power --duration 10s\n  perwatt power --duration 2m --period 50ms --source rapl-powercap --json',
     )
-    .action((flags: Flags) => measure(io, world, flags));
+    .action((flags: Flags) => measure(io, world, flags))
+    .addCommand(powerRecordCommand(io, world))
+    .addCommand(powerReplayCommand(io));
 
 async function measure(io: Io, world: PowerWorld, flags: Flags): Promise<void> {
-  const root = io.env['PERWATT_SYSFS_ROOT'] ?? '/';
-  const sources = world.sources({ root, ...(flags.source && { names: flags.source }) });
-  const recorders = startAll(sources, flags.period);
-  const meters = recorders.map(powerMeter);
-  const show = showOn(
+  const sources = world.sources({ ...powerPlace(io), ...(flags.source && { names: flags.source }) });
+  const recorders = startRecorders(sources, flags.period);
+  let file: SampleFile | null = null;
+  try {
+    if (flags.out !== undefined) file = sampleFile(resolve(io.cwd, flags.out), recorders);
+    await show(io, world, { flags, recorders, file });
+  } finally {
+    for (const recorder of recorders) recorder.stop();
+    file?.close();
+  }
+}
+
+interface Showing {
+  readonly flags: Flags;
+  readonly recorders: readonly Recorder[];
+  readonly file: SampleFile | null;
+}
+
+async function show(io: Io, world: PowerWorld, { flags, recorders, file }: Showing): Promise<void> {
+  const meters = recorders.map((recorder) => powerMeter(file === null ? recorder : kept(recorder, file)));
+  const display = showOn(
     io,
     recorders.flatMap(({ domains }) => domains),
     flags,
   );
   const began = world.clock.now();
   const elapsedNs = () => elapsed(began, world.clock.now());
-  try {
-    await watch({ io, world, meters, show, elapsedNs, duration_ms: flags.duration });
-  } finally {
-    for (const recorder of recorders) recorder.stop();
-  }
-  show.end();
+  await watch({ io, world, meters, display, elapsedNs, duration_ms: flags.duration });
+  for (const recorder of recorders) recorder.stop();
+  display.end();
   const duration_ns = elapsedNs();
   for (const meter of meters) meter.collect();
   const totals = meters.flatMap((meter) => meter.totals(duration_ns));
@@ -66,37 +91,34 @@ async function measure(io: Io, world: PowerWorld, flags: Flags): Promise<void> {
   if (totals.some(({ domain, energy_j }) => domain.in_total && energy_j === null)) io.setExitCode(1);
 }
 
-/** Starts every source, or none: what runs already is stopped when a later one refuses. */
-function startAll(sources: readonly PowerSource[], period_ms: number | undefined): Recorder[] {
-  const started: Recorder[] = [];
-  try {
-    for (const source of sources) {
-      started.push(source.start(period_ms === undefined ? {} : { period_ns: period_ms * 1e6 }));
-    }
-  } catch (error) {
-    for (const recorder of started) recorder.stop();
-    throw error;
-  }
-  return started;
-}
+/** A recorder whose samples are written down as they are handed over. */
+const kept = (recorder: Recorder, file: SampleFile): Recorder => ({
+  ...recorder,
+  drain() {
+    const columns = recorder.drain();
+    file.add(recorder, columns);
+    file.flush();
+    return columns;
+  },
+});
 
 interface Watching {
   readonly io: Io;
   readonly world: PowerWorld;
   readonly meters: readonly PowerMeter[];
-  readonly show: Show;
+  readonly display: Show;
   readonly elapsedNs: () => number;
   readonly duration_ms: number;
 }
 
 /** Refreshes until the time is over or the user has had enough. */
-async function watch({ io, world, meters, show, elapsedNs, duration_ms }: Watching): Promise<void> {
+async function watch({ io, world, meters, display, elapsedNs, duration_ms }: Watching): Promise<void> {
   for (;;) {
     const left = duration_ms - elapsedNs() / 1e6;
     if (left <= 0 || io.signal.aborted) return;
-    await world.pause(Math.min(show.every_ms, left), io.signal);
+    await world.pause(Math.min(display.every_ms, left), io.signal);
     for (const meter of meters) meter.collect();
-    show.frame(
+    display.frame(
       elapsedNs(),
       meters.flatMap((meter) => meter.watts()),
     );
@@ -182,12 +204,6 @@ const isEstimate = ({ provenance }: Domain) => provenance === 'estimated';
 const wattsText = (power_w: number | null, domain: Domain): string => {
   if (power_w === null) return '- W';
   return isEstimate(domain) ? `~${figure(power_w, 3)} W (estimated)` : `${figure(power_w, 4)} W`;
-};
-
-/** At most `digits` significant digits, never in powers of ten. */
-const figure = (value: number, digits: number): string => {
-  const whole = Math.trunc(Math.abs(value)).toString().length;
-  return value.toFixed(Math.max(0, value === 0 ? 0 : digits - whole));
 };
 
 function totalLines(totals: readonly DomainTotal[]): string[] {

@@ -84,7 +84,7 @@ export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
       const deps = makeDeps({ base: io.cwd, fetch: flags.dryRun !== true });
       const plan = await planMatrix(matrix, deps, parseFilter(flags.filter ?? []));
       if (flags.dryRun) {
-        deps.powerSources(matrix.power?.sources);
+        await deps.powerSources(matrix.power);
         return printPlan(plan, flags, io);
       }
       await finish(flags, io, (hooks) => runPlan(plan, deps, { root: resolve(io.cwd, flags.out), ...hooks }));

@@ -1,0 +1,105 @@
+//! The sources of this crate, and what stands in the way of each.
+
+use std::path::{Path, PathBuf};
+
+use power_core::{Nanos, PowerError, PowerSource, Provenance, SourceInfo, SourceProbe, chain};
+
+use crate::{AMDSMI, AmdSmi, NVML, Nvml};
+
+/// Where the vendors' libraries are; None for where their drivers put them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Libraries {
+    /// NVIDIA's `libnvidia-ml`.
+    pub nvml: Option<PathBuf>,
+    /// AMD's `libamd_smi`.
+    pub amdsmi: Option<PathBuf>,
+}
+
+/// Every source of this crate.
+pub const VENDOR_SOURCES: [SourceInfo; 2] = [
+    SourceInfo { name: NVML, provenance: Provenance::Counter, default_period: Nanos::from_millis(100) },
+    SourceInfo { name: AMDSMI, provenance: Provenance::Counter, default_period: Nanos::from_millis(100) },
+];
+
+/// Opens the source of this name; None when it is none of this crate's.
+pub fn open_vendor_source(
+    name: &str,
+    libraries: &Libraries,
+) -> Option<Result<Box<dyn PowerSource>, PowerError>> {
+    match name {
+        NVML => Some(nvml(libraries).map(|source| Box::new(source) as _)),
+        AMDSMI => Some(amdsmi(libraries).map(|source| Box::new(source) as _)),
+        _ => None,
+    }
+}
+
+/// Tries every source of this crate. Devices that a tree under `root` shows tell whether a missing library is missed.
+pub fn probe_vendor_sources(root: &Path, libraries: &Libraries) -> Vec<SourceProbe> {
+    vec![
+        match nvml(libraries) {
+            Ok(source) => usable(NVML, &source),
+            Err(error) => refused(NVML, &error, || nvidia_fix(root)),
+        },
+        match amdsmi(libraries) {
+            Ok(source) => usable(AMDSMI, &source),
+            Err(error) => refused(AMDSMI, &error, || amd_fix(root)),
+        },
+    ]
+}
+
+fn nvml(libraries: &Libraries) -> Result<Nvml, PowerError> {
+    let usual = if cfg!(windows) { "nvml.dll" } else { "libnvidia-ml.so.1" };
+    Nvml::open(libraries.nvml.as_deref().unwrap_or(Path::new(usual)))
+}
+
+fn amdsmi(libraries: &Libraries) -> Result<AmdSmi, PowerError> {
+    if let Some(path) = &libraries.amdsmi {
+        return AmdSmi::open(path);
+    }
+    let cannot_load = |opened: &Result<_, _>| matches!(opened, Err(PowerError::Library { .. }));
+    let opened = AmdSmi::open(Path::new("libamd_smi.so"));
+    if !cannot_load(&opened) {
+        return opened;
+    }
+    let places = ["libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so"];
+    let found = places.iter().map(|place| AmdSmi::open(Path::new(place))).find(|opened| !cannot_load(opened));
+    found.unwrap_or(opened)
+}
+
+fn usable(name: &'static str, source: &dyn PowerSource) -> SourceProbe {
+    let ids = |in_total: bool| {
+        let ids = source.domains().iter().filter(|(d, _)| d.in_total == in_total).map(|(d, _)| d.id.as_str());
+        ids.collect::<Vec<_>>().join(", ")
+    };
+    let left: Vec<_> =
+        source.excluded().iter().map(|left| format!("{} ({})", left.zone, left.reason)).collect();
+    let parts = [("", ids(true)), ("beside the total: ", ids(false)), ("left out: ", left.join(", "))];
+    let said =
+        parts.iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| format!("{label}{text}"));
+    SourceProbe { name, usable: true, detail: said.collect::<Vec<_>>().join("; "), fix: None }
+}
+
+fn refused(name: &'static str, error: &PowerError, missing: impl FnOnce() -> Option<String>) -> SourceProbe {
+    let said = chain(error);
+    let detail = said.strip_prefix(&format!("{name}: ")).unwrap_or(&said).to_owned();
+    let fix = match error {
+        PowerError::Library { .. } => missing(),
+        PowerError::Vendor { fix, .. } => fix.clone(),
+        _ => None,
+    };
+    SourceProbe { name, usable: false, detail, fix }
+}
+
+fn nvidia_fix(root: &Path) -> Option<String> {
+    let seen = root.join("dev/nvidiactl").exists() || root.join("proc/driver/nvidia").exists();
+    seen.then(|| {
+        "install the driver's libnvidia-ml.so.1, or start the container with `--gpus all`; PERWATT_NVML_LIB names another place"
+            .to_owned()
+    })
+}
+
+fn amd_fix(root: &Path) -> Option<String> {
+    root.join("dev/kfd").exists().then(|| {
+        "install ROCm's amd-smi-lib; PERWATT_AMDSMI_LIB names another place than /opt/rocm/lib/libamd_smi.so".to_owned()
+    })
+}
