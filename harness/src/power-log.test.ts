@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { instant, MatrixFile, SCHEMA_VERSION } from '@perwatt/core';
+import { energyInWindow } from '@perwatt/metrics';
+import { createRun, readSegment } from '@perwatt/records';
+import { type ScriptedSample, scriptedPowerSource, testDomain } from '@perwatt/test-kit';
+import { expect, onTestFinished, test } from 'vitest';
+import { openPowerLog } from './power-log.js';
+
+function logOf(readings: readonly (readonly ScriptedSample[])[]) {
+  const root = mkdtempSync(join(tmpdir(), 'perwatt-log-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const run = createRun(root, {
+    schema_version: SCHEMA_VERSION,
+    metric_spec_version: 1,
+    run_id: 'run-1',
+    perwatt_version: '0.1.0',
+    status: 'running',
+    matrix: MatrixFile.parse({ name: 'm', axes: { model: ['a'], dataset: ['d'] } }),
+    matrix_sha256: 'f'.repeat(64),
+    order: [],
+    host: {
+      hostname: 'h',
+      os: 'linux',
+      kernel: '6',
+      cpu: 'x',
+      arch: 'x64',
+      cores: 2,
+      threads: 2,
+      memory_bytes: 1,
+      virtual_machine: null,
+      governor: null,
+      node: 'v20',
+    },
+    clocks: [],
+    left_out: [],
+    power: [],
+  });
+  const domains = [testDomain({ id: 'd', source: 'scripted', kind: 'gauge' })];
+  const source = scriptedPowerSource({ domains, readings });
+  const log = openPowerLog(run, [source], { period_ms: undefined, boot_id: null });
+  onTestFinished(() => log.close());
+  return { log, run };
+}
+
+const at = (s: number, booked_energy_j: number, event?: ScriptedSample['event']): ScriptedSample => ({
+  at_ns: BigInt(s) * 1_000_000_000n,
+  booked_energy_j,
+  ...(event && { event }),
+});
+
+const seconds = Array.from({ length: 21 }, (_, s) => s);
+const window = { start: instant(0n), end: instant(20_000_000_000n) };
+
+test('a meter that only failed for most of a window leaves no energy, although it was asked all the while', () => {
+  const silent = seconds.map((s) => (s > 5 && s < 18 ? at(s, 50, 'missing') : at(s, Math.min(s, 5) * 10)));
+  const { log, run } = logOf([silent]);
+  log.drain();
+  const [series] = log.series();
+  expect(energyInWindow(series!, window)).toMatchObject({ energy_j: null, reason: 'low_coverage' });
+  log.close();
+  const { rows } = readSegment(join(run.powerFolder, 'scripted-0.arrows'), 'samples');
+  expect(rows.map(({ event }) => event).filter((event) => event === 'missing')).toHaveLength(12);
+});
+
+test('one that never failed has its energy', () => {
+  const { log } = logOf([seconds.map((s) => at(s, s * 10))]);
+  log.drain();
+  expect(energyInWindow(log.series()[0]!, window)).toMatchObject({ energy_j: 200, reason: null });
+});
+
+test('a log has begun when every domain has had a number', () => {
+  const { log } = logOf([[at(0, 0, 'missing')], [at(1, 0, 'first')]]);
+  log.drain();
+  expect(log.begun()).toBe(false);
+  log.drain();
+  expect(log.begun()).toBe(true);
+});
