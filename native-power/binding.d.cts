@@ -34,6 +34,14 @@ export declare class Recorder {
 /** The identity of this boot, or null where the system has none. */
 export declare function bootId(root: string): string | null
 
+/** What is known of one of Apple's energy channels. */
+export interface ChannelInfo {
+  scope: string
+  /** What one count is, in microjoules (µJ). */
+  count_uj: number
+  update_period_ns: number
+}
+
 /** Two of these sources that show the same energy, or null. */
 export declare function clash(names: Array<string>): [string, string] | null
 
@@ -165,6 +173,9 @@ export interface GpuTrace {
   /** At the end, mJ. */
   end_mj: bigint
 }
+
+/** Tells a channel by its name and unit; nothing for a part of a total, or for a unit that isn't known. */
+export declare function ioreportChannel(name: string, unit: string): ChannelInfo | null
 
 /** Where vendors' libraries are; what is left out is looked for where its driver puts it. */
 export interface Libraries {

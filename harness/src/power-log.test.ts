@@ -1,15 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { MatrixFile, type SampleEvent, SCHEMA_VERSION } from '@perwatt/core';
-import { createRun } from '@perwatt/records';
+import { join } from 'node:path';
+import { instant, MatrixFile, SCHEMA_VERSION } from '@perwatt/core';
+import { energyInWindow } from '@perwatt/metrics';
+import { createRun, readSegment } from '@perwatt/records';
 import { type ScriptedSample, scriptedPowerSource, testDomain } from '@perwatt/test-kit';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPowerLog } from './power-log.js';
 
-const newRun = () => {
-  const root = mkdtempSync(`${tmpdir()}/perwatt-power-log-`);
+function logOf(readings: readonly (readonly ScriptedSample[])[]) {
+  const root = mkdtempSync(join(tmpdir(), 'perwatt-log-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  return createRun(root, {
+  const run = createRun(root, {
     schema_version: SCHEMA_VERSION,
     metric_spec_version: 1,
     run_id: 'run-1',
@@ -35,31 +37,59 @@ const newRun = () => {
     left_out: [],
     power: [],
   });
-};
+  const domains = [testDomain({ id: 'd', source: 'scripted', kind: 'gauge' })];
+  const source = scriptedPowerSource({ domains, readings });
+  const log = openPowerLog(run, [source], { period_ms: undefined, boot_id: null });
+  onTestFinished(() => log.close());
+  return { log, run };
+}
 
-const sample = (at: number, booked_energy_j: number, event: SampleEvent): ScriptedSample => ({
-  at_ns: BigInt(at),
+const at = (s: number, booked_energy_j: number, event?: ScriptedSample['event']): ScriptedSample => ({
+  at_ns: BigInt(s) * 1_000_000_000n,
   booked_energy_j,
-  event,
+  ...(event && { event }),
+});
+
+const seconds = Array.from({ length: 21 }, (_, s) => s);
+const window = { start: instant(0n), end: instant(20_000_000_000n) };
+
+test('a meter that only failed for most of a window leaves no energy, although it was asked all the while', () => {
+  const silent = seconds.map((s) => (s > 5 && s < 18 ? at(s, 50, 'missing') : at(s, Math.min(s, 5) * 10)));
+  const { log, run } = logOf([silent]);
+  log.drain();
+  const [series] = log.series();
+  expect(energyInWindow(series!, window)).toMatchObject({ energy_j: null, reason: 'low_coverage' });
+  log.close();
+  const { rows } = readSegment(join(run.powerFolder, 'scripted-0.arrows'), 'samples');
+  expect(rows.map(({ event }) => event).filter((event) => event === 'missing')).toHaveLength(12);
+});
+
+test('one that never failed has its energy', () => {
+  const { log } = logOf([seconds.map((s) => at(s, s * 10))]);
+  log.drain();
+  expect(energyInWindow(log.series()[0]!, window)).toMatchObject({ energy_j: 200, reason: null });
+});
+
+test('a log has begun when every domain has had a number', () => {
+  const { log } = logOf([[at(0, 0, 'missing')], [at(1, 0, 'first')]]);
+  log.drain();
+  expect(log.begun()).toBe(false);
+  log.drain();
+  expect(log.begun()).toBe(true);
 });
 
 test('readings without a number are on record but no part of the series: in memory and on disk alike', () => {
-  const run = newRun();
-  const source = scriptedPowerSource({
-    domains: [testDomain({ id: 'a' })],
-    readings: [
-      [sample(1, 0, 'first')],
-      [sample(2, 5, 'ok'), sample(3, 5, 'missing'), sample(4, 5, 'suspect'), sample(5, 5, 'out_of_range')],
-      [sample(6, 9, 'ok'), sample(7, 9, 'same')],
-    ],
-  });
-  const log = openPowerLog(run, [source], { period_ms: undefined, boot_id: null });
+  const { log, run } = logOf([
+    [at(1, 0, 'first')],
+    [at(2, 5, 'ok'), at(3, 5, 'missing'), at(4, 5, 'suspect'), at(5, 5, 'out_of_range')],
+    [at(6, 9, 'ok'), at(7, 9, 'same')],
+  ]);
   for (const _ of [1, 2, 3]) log.drain();
   log.close();
   const [live] = log.series();
   const [file] = run.powerSeries();
-  expect([...(live?.at_ns ?? [])]).toEqual([1n, 2n, 6n, 7n]);
+  expect([...(live?.at_ns ?? [])]).toEqual([1n, 2n, 6n, 7n].map((s) => s * 1_000_000_000n));
   expect([...(live?.booked_j ?? [])]).toEqual([0, 5, 9, 9]);
-  expect(file?.series.get('a')?.at_ns).toEqual(live?.at_ns);
+  expect(file?.series.get('d')?.at_ns).toEqual(live?.at_ns);
   expect(run.manifest.power[0]?.segment?.rows).toBe(7);
 });

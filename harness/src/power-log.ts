@@ -18,6 +18,8 @@ export interface PowerLog {
   mark(): Instant | null;
   /** Moves what was read since the last call into memory and into the open batch. */
   drain(): void;
+  /** Whether every domain has been read; one behind a network may take a moment. */
+  begun(): boolean;
   /** Writes the open batch and syncs it. */
   flush(): void;
   series(): readonly PowerSeries[];
@@ -56,6 +58,7 @@ export function openPowerLog(
     drain() {
       for (const c of channels) c.drain();
     },
+    begun: () => channels.every((c) => c.memories.every((m) => m.begun())),
     flush() {
       for (const c of channels) c.writer.flush();
     },

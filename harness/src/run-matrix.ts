@@ -204,6 +204,7 @@ async function execute(
   }, 1000);
   const world: CellWorld = { run, plan, deps, power, progress, signal, fail };
   try {
+    await firstSamples(power, signal);
     await runCells(world, options);
   } catch (error) {
     fail(error);
@@ -317,3 +318,15 @@ const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile
   grader: { id: cell.grader.id, version: cell.grader.version },
   protocol: plan.matrix.protocol,
 });
+
+const longestWait_ms = 5000;
+const look_ms = 20;
+
+/** Waits until every domain has been read once, so that the first baseline has an edge. Sources of this host are there at once; a meter that stays away is not waited for longer than 5 s. */
+async function firstSamples(power: PowerLog, signal: AbortSignal): Promise<void> {
+  for (let waited_ms = 0; waited_ms < longestWait_ms && !signal.aborted; waited_ms += look_ms) {
+    power.drain();
+    if (power.begun()) return;
+    await pause(look_ms, signal);
+  }
+}

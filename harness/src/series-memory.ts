@@ -21,6 +21,8 @@ const RECENT_NS = 900_000_000n;
 export interface SeriesMemory {
   /** Takes a sample; one that is not later than the last is dropped. */
   add(point: Point): void;
+  /** Whether a sample was ever taken. */
+  begun(): boolean;
   series(): PowerSeries;
   /** Null for a domain outside the total, and before there are two samples. */
   wattsNow(): WattsNow | null;
@@ -29,8 +31,11 @@ export interface SeriesMemory {
 
 export function seriesMemory(domain: Domain): SeriesMemory {
   let points: Point[] = [];
+  let begun = false;
   return {
+    begun: () => begun,
     add(point) {
+      begun = true;
       const last = points.at(-1);
       if (last === undefined || point.at_ns > last.at_ns) points.push(point);
     },

@@ -37,6 +37,7 @@ export {
   type CounterTrace,
   type GaugeBooking,
   type GaugeTrace,
+  ioreportChannel,
   replayCounter,
   replayGauge,
   replayRefusal,

@@ -43,6 +43,12 @@ export const replayRefusal = (
   addon: Loaded = loaded,
 ): string | null => bindingOf(addon).replayRefusal(source, root, refusal);
 
+/** What is known of one of Apple's energy channels, by its name and unit; null for a part of a total, or an unknown unit. */
+export const ioreportChannel = (
+  { name, unit }: { readonly name: string; readonly unit: string },
+  addon: Loaded = loaded,
+): ReturnType<Binding['ioreportChannel']> => bindingOf(addon).ioreportChannel(name, unit);
+
 /** The addon; throws `POWER_NO_SOURCE` without it. */
 export function bindingOf({ binding, problem }: Loaded): Binding {
   if (binding !== null) return binding;

@@ -226,6 +226,27 @@ pub fn replay_refusal(source: String, root: String, refusal: Option<String>) -> 
     nullable(refusal_of(&source, Path::new(&root), refusal).err().map(|error| error.reason().to_owned()))
 }
 
+/// What is known of one of Apple's energy channels.
+#[napi(object, object_from_js = false)]
+pub struct ChannelInfo {
+    pub scope: &'static str,
+    /// What one count is, in microjoules (µJ).
+    #[napi(js_name = "count_uj")]
+    pub count_uj: f64,
+    #[napi(js_name = "update_period_ns")]
+    pub update_period_ns: f64,
+}
+
+/// Tells a channel by its name and unit; nothing for a part of a total, or for a unit that isn't known.
+#[napi]
+pub fn ioreport_channel(name: String, unit: String) -> Option<ChannelInfo> {
+    power_core::ioreport_channel(&name, &unit).map(|found| ChannelInfo {
+        scope: found.scope.name(),
+        count_uj: found.count_uj,
+        update_period_ns: span(found.update_period),
+    })
+}
+
 /// What isn't a number, or is negative, becomes 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 const fn whole(number: f64) -> u64 {

@@ -50,11 +50,7 @@ export function fieldsOf(value: unknown, where: string): Fields {
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string';
-/** Whole numbers above 2^53 have lost digits in JSON already: better no answer than one beside the truth. */
-const isNumber = (value: unknown): value is number =>
-  typeof value === 'number' &&
-  Number.isFinite(value) &&
-  (!Number.isInteger(value) || Number.isSafeInteger(value));
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 const isNumberOrNull = (value: unknown): value is number | null => value === null || isNumber(value);
 const isPoint = (value: unknown): value is readonly [number, number | null] =>
   isList(value) && value.length === 2 && isNumber(value[0]) && isNumberOrNull(value[1]);

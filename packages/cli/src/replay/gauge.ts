@@ -1,5 +1,6 @@
 import { createRng } from '@perwatt/core';
 import { averagedEnergy, crossCheck, energyInWindow, type PowerSeries, type Window } from '@perwatt/metrics';
+import { ioreportChannel } from '@perwatt/native-power';
 import { counterInput } from './counter.js';
 import type { Fields } from './fields.js';
 import { type Computed, ns, unsupported } from './outcome.js';
@@ -38,9 +39,23 @@ const sensorOnly = (points: Points, input: Fields): Computed => ({
   ...(input.has('counter') && { source: 'nvml-power' }),
 });
 
+/** Counts of one of Apple's energy channels, which come in batches: energy, never power by reading. */
 function channelCase(input: Fields): Computed {
-  return unsupported(`energy channel ${input.text('channel')} is not read by a built source`);
+  const channel = ioreportChannel({ name: input.text('channel'), unit: input.text('unit') });
+  if (channel === null) return unsupported(`no component's total is called ${input.text('channel')}`);
+  const points = input.points('samples');
+  const series = counterSeries({
+    max_uj: null,
+    cap_w: CHANNEL_CAP_W,
+    update_period_ns: channel.update_period_ns,
+    at_ns: points.map(([t]) => ns(t)),
+    raw_uj: points.map(([, count]) => (count === null ? null : count * channel.count_uj)),
+  });
+  return { component: channel.scope, ...energyOf(series, windowOf(input)) };
 }
+
+/** More than a component of such a machine draws, W. */
+const CHANNEL_CAP_W = 2000;
 
 function crossCheckCase(input: Fields): Computed {
   const [counter, gauge] = [input.number('counter_joules'), input.number('gauge_joules')];

@@ -66,9 +66,6 @@ const wrong: readonly (readonly [id: string, place: readonly string[], value: un
   ['WIN-02',  ['q2'],                              10000],
 ];
 
-/** Not run yet, with the reason that is printed. */
-const waiting: ReadonlyMap<string, RegExp> = new Map([['GAU-04', /channel/]]);
-
 const near = (found: number, wanted: number, id: string) => {
   const statistical = id === 'GAU-08' ? 0.05 : 1e-6;
   return (
@@ -102,11 +99,6 @@ describe.skipIf(problem !== null)('public measurement bugs', () => {
 
   test.each(fixtures.map((fixture) => [fixture.id, fixture] as const))('%s', (id, fixture) => {
     const [replayed] = replayCases(fixture) as [Replayed];
-    const why = waiting.get(id);
-    if (why !== undefined) {
-      expect(replayed.computed).toEqual({ unsupported: expect.stringMatching(why) });
-      return;
-    }
     expect(replayed.computed, id).not.toHaveProperty('unsupported');
     if (!agrees(replayed.computed, fixture.expect, id)) expect(replayed.computed).toEqual(fixture.expect);
     for (const [of, place, value] of wrong) {
