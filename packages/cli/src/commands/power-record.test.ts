@@ -6,6 +6,7 @@ import type { Clock, PowerSource } from '@perwatt/core';
 import { clock, powerSources } from '@perwatt/native-power';
 import { readColumns } from '@perwatt/records';
 import { powercapTree, scriptedPowerSource, steadyPowerSource, testDomain } from '@perwatt/test-kit';
+import { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Io } from '../io.js';
 import { powerCommand } from './power.js';
@@ -68,9 +69,9 @@ function world(sources: (own: Clock) => readonly PowerSource[]) {
       });
     });
   const run = (args: readonly string[]) =>
-    powerCommand(io, { sources: () => sources(clock), clock, pause }).parseAsync(['record', ...args], {
-      from: 'user',
-    });
+    new Command('perwatt')
+      .addCommand(powerCommand(io, { sources: () => sources(clock), clock, pause }))
+      .parseAsync(['power', 'record', ...args], { from: 'user' });
   return { run, out, err, stopping, code: () => code };
 }
 
@@ -142,6 +143,30 @@ test('a signal to us reaches the command, and its own answer counts', async () =
   await running;
   expect(code()).toBe(3);
   expect(err[0]).toMatch(/exit code 3/);
+});
+
+test('a baseline that is too short for a source is said to be', async () => {
+  const { run, err } = world(steady([pkg], [1]));
+  await run(['--baseline', '1ms', ...wait(100)]);
+  expect(err[0]).toMatch(/exit code 0; the baseline was too short for net energy$/);
+});
+
+test('options of the command are its own', async () => {
+  const { run, out, code } = world(steady([pkg], [1]));
+  await run([
+    '--baseline',
+    '0s',
+    '--json',
+    '--',
+    process.execPath,
+    '-e',
+    'process.exit(process.argv.length)',
+    '--',
+    '--json',
+    '-j8',
+  ]);
+  expect(summaryOf(out).kind).toBe('record');
+  expect(code()).toBe(3);
 });
 
 test('interrupted while it watches the idle host, it runs nothing', async () => {

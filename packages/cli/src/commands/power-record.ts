@@ -22,7 +22,8 @@ import type { PowerWorld } from './power.js';
 interface Flags {
   readonly baseline: number;
   readonly period?: number;
-  readonly source?: string;
+  /** One text, or several where `power` itself took the option. */
+  readonly source?: string | readonly string[];
   readonly json?: boolean;
   readonly out?: string;
 }
@@ -54,7 +55,9 @@ Examples:
   perwatt power record -- make -j8
   perwatt power record --baseline 10s --period 50ms --json -- python train.py`,
     )
-    .action((command: readonly string[], flags: Flags) => record(io, world, { command, flags }));
+    .action((command: readonly string[], _own: Flags, self: Command) =>
+      record(io, world, { command, flags: self.optsWithGlobals<Flags>() }),
+    );
 
 interface Recording {
   readonly command: readonly string[];
@@ -82,7 +85,10 @@ async function record(io: Io, world: PowerWorld, { command, flags }: Recording):
 }
 
 function sourcesOf(io: Io, world: PowerWorld, { source }: Flags): readonly PowerSource[] {
-  return world.sources({ ...powerPlace(io), ...(source !== undefined && { names: source.split(',') }) });
+  return world.sources({
+    ...powerPlace(io),
+    ...(source !== undefined && { names: [source].flat().flatMap((names) => names.split(',')) }),
+  });
 }
 
 /** Reads every source now; returns when the last of them was read. */
@@ -201,7 +207,7 @@ function textLines({ window, idle, end }: Account, accounts: readonly DomainAcco
   const widths = [0, 1, 2, 3, 4, 5, 6].map((c) => Math.max(...rows.map((row) => row[c]?.length ?? 0)));
   const beside = accounts.filter(({ domain }) => !domain.in_total).map(({ domain }) => domain.id);
   return [
-    `${seconds} s, ${ended}${idle === null ? '; no baseline, so no net energy' : ''}`,
+    `${seconds} s, ${ended}${idleText(idle, accounts)}`,
     ...rows.map((row) =>
       row
         .map((cell, c) => cell.padEnd(widths[c] ?? 0))
@@ -211,6 +217,13 @@ function textLines({ window, idle, end }: Account, accounts: readonly DomainAcco
     ...(beside.length > 0 ? [`not in the total: ${beside.join(', ')}`] : []),
     ...accounts.flatMap(({ domain }) => (domain.provenance === 'estimated' ? (domain.note ?? []) : [])),
   ];
+}
+
+/** Why there is no net energy, where there is none. */
+function idleText(idle: Window | null, accounts: readonly DomainAccount[]): string {
+  if (idle === null) return '; no baseline, so no net energy';
+  const short = accounts.some(({ gross, net }) => gross.energy_j !== null && net.energy_j === null);
+  return short ? '; the baseline was too short for net energy' : '';
 }
 
 /** Gross and net energy with their bounds, mean and peak power, and where they come from; or why there are none. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { powerSources } from '@perwatt/native-power';
+import { Command } from 'commander';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Io } from '../io.js';
 import { powerCommand } from './power.js';
@@ -27,7 +28,8 @@ async function replay(content: string, ...flags: readonly string[]) {
     signal: new AbortController().signal,
     setExitCode: () => {},
   };
-  await powerCommand(io).parseAsync(['replay', 'cases.json', ...flags], { from: 'user' });
+  const program = new Command('perwatt').addCommand(powerCommand(io));
+  await program.parseAsync(['power', 'replay', 'cases.json', ...flags], { from: 'user' });
   return out;
 }
 

@@ -19,7 +19,8 @@ export const powerReplayCommand = (io: Io): Command =>
       'after',
       '\nA fixture that no built code can run is said to be unsupported, with the reason.\n\nExamples:\n  perwatt power replay wrap.json\n  perwatt power replay cases.json --json',
     )
-    .action((file: string, flags: Flags) => {
+    .action((file: string, _own: Flags, self: Command) => {
+      const flags = self.optsWithGlobals<Flags>();
       for (const replayed of replayCases(readJson(resolve(io.cwd, file)))) {
         io.print(flags.json ? jsonLine(replayed) : textLine(replayed));
       }

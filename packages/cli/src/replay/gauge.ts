@@ -108,7 +108,8 @@ function boxcarCase(gauge: Fields, input: Fields): Computed {
   };
 }
 
-const PHASES = 2000;
+/** Repeats, each at random in its share of the load's period. */
+const PHASES = 1000;
 const PERIODS = 20;
 
 /** A load that repeats, seen by a sensor that looks at the beginning of each period only, from every phase. */
@@ -138,7 +139,7 @@ function partTimeCase(gauge: Fields): Computed {
     return (energyInWindow(gaugeSeries(points), window).energy_j ?? Number.NaN) / secondsOf(window);
   };
   const random = createRng(1);
-  const phases = Array.from({ length: PHASES }, () => told(random() * cycle));
+  const phases = Array.from({ length: PHASES }, (_, i) => told(((i + random()) / PHASES) * cycle));
   return {
     true_mean_w: whole / cycle,
     seen_aligned_w: told(0),
