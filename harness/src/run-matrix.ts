@@ -1,24 +1,18 @@
-import {
-  axisNames,
-  type EndpointFacts,
-  type MatrixFile,
-  messageOf,
-  PerwattError,
-  type PowerSource,
-  SCHEMA_VERSION,
-} from '@perwatt/core';
+import { axisNames, type MatrixFile, PerwattError, type PowerSource, SCHEMA_VERSION } from '@perwatt/core';
 import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
 import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { canonicalJson, differences, sha256Hex } from './canonical.js';
 import { createClientPool } from './client-pool.js';
 import { type HarnessDeps, pause } from './deps.js';
-import { createIdleBaselines, type IdleBaselines } from './idle-baselines.js';
+import { firstSamples } from './first-samples.js';
+import { createIdleBaselines } from './idle-baselines.js';
+import { runOne } from './measure-cell.js';
 import { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
 import { openPowerLog, type PowerLog } from './power-log.js';
 import { type CellResult, createProgress, type Progress } from './progress.js';
 import type { Protocol } from './protocols.js';
 import { localQueue } from './queue.js';
-import { type CellWorld, measureIdle, openQueries, runSitting } from './run-cell.js';
+import { type CellWorld, openQueries } from './run-cell.js';
 import { settleCell } from './settle.js';
 
 /** Where a run is written, what ends it, and who is told. */
@@ -251,82 +245,4 @@ async function runCells(world: CellWorld, options: RunOptions): Promise<void> {
     await pool.close();
   }
   if (!signal.aborted) await idle.hostAfter();
-}
-
-interface CellTools {
-  readonly world: CellWorld;
-  readonly pool: ReturnType<typeof createClientPool>;
-  readonly idle: IdleBaselines;
-}
-
-async function runOne(cell: Cell, tools: CellTools): Promise<Omit<CellResult, 'seconds'>> {
-  const { world } = tools;
-  try {
-    return await measureCell(cell, tools);
-  } catch (error) {
-    if (error instanceof PerwattError && error.code === 'DISK_FULL') throw error;
-    const unmeasured = { point: cell.point, verdict: null, accuracy: null, queries: 0 };
-    if (world.signal.aborted) return { ...unmeasured, status: 'interrupted' };
-    const file = world.run.readCell(cell.id);
-    const failure = error instanceof PerwattError ? `${error.code}: ${error.message}` : messageOf(error);
-    world.run.writeCell({ ...file, status: 'failed', failure });
-    return { ...unmeasured, status: 'failed' };
-  }
-}
-
-async function measureCell(
-  cell: Cell,
-  { world, pool, idle }: CellTools,
-): Promise<Omit<CellResult, 'seconds'>> {
-  const { run, plan, signal } = world;
-  const key = `${cell.point.model} on ${cell.point.accelerator} × ${cell.concurrency}`;
-  const switched = await pool.release(key);
-  if (switched) await idle.hostIdle();
-  world.progress.phase('loading the model');
-  const { client, facts } = await pool.open(key, () =>
-    cell.model.client({ accelerator: cell.accelerator, sequences: cell.concurrency }),
-  );
-  run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, facts, plan) });
-  const before = await idle.loadedBefore(key);
-  await runSitting(cell, { client, endpoint: facts, baselines: [...idle.hostBefore(), ...before] }, world);
-  const sitting = run.readCell(cell.id).sittings.length - 1;
-  const after = await measureIdle(world, { kind: 'loaded_idle', when: 'after', shared: false });
-  idle.awaitsHostAfter(cell.id, sitting);
-  world.progress.phase('grading');
-  const settled = settleCell(cell, { run, plan, sitting, live: { power: world.power, after } });
-  const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
-  return {
-    point: cell.point,
-    status,
-    verdict: settled.file.verdict?.state ?? null,
-    accuracy: settled.accuracy,
-    queries: settled.queries,
-  };
-}
-
-const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile['provenance'] => ({
-  endpoint,
-  dataset: {
-    id: cell.dataset.id,
-    version: cell.dataset.version,
-    digest: cell.dataset.digest,
-    items: cell.dataset.items.length,
-    licence: cell.dataset.licence,
-    guess_rate: cell.dataset.guess_rate,
-  },
-  strategy: { id: cell.strategy.id, version: cell.strategy.version, params: cell.params },
-  grader: { id: cell.grader.id, version: cell.grader.version },
-  protocol: plan.matrix.protocol,
-});
-
-const longestWait_ms = 5000;
-const look_ms = 20;
-
-/** Waits until every domain has been read once, so that the first baseline has an edge. Sources of this host are there at once; a meter that stays away is not waited for longer than 5 s. */
-async function firstSamples(power: PowerLog, signal: AbortSignal): Promise<void> {
-  for (let waited_ms = 0; waited_ms < longestWait_ms && !signal.aborted; waited_ms += look_ms) {
-    power.drain();
-    if (power.begun()) return;
-    await pause(look_ms, signal);
-  }
 }

@@ -1,0 +1,79 @@
+import { type EndpointFacts, messageOf, PerwattError } from '@perwatt/core';
+import type { CellFile } from '@perwatt/records';
+import type { createClientPool } from './client-pool.js';
+import type { IdleBaselines } from './idle-baselines.js';
+import type { Cell, Plan } from './plan.js';
+import type { CellResult } from './progress.js';
+import { type CellWorld, measureIdle, runSitting } from './run-cell.js';
+import { settleCell } from './settle.js';
+
+/** What the cells of a run share. */
+export interface CellTools {
+  readonly world: CellWorld;
+  readonly pool: ReturnType<typeof createClientPool>;
+  readonly idle: IdleBaselines;
+}
+
+/**
+ * Measures one cell: model, baselines, sitting, grades. A failure is recorded in the cell's file and the run goes on;
+ * only a full disk is thrown.
+ */
+export async function runOne(cell: Cell, tools: CellTools): Promise<Omit<CellResult, 'seconds'>> {
+  const { world } = tools;
+  try {
+    return await measureCell(cell, tools);
+  } catch (error) {
+    if (error instanceof PerwattError && error.code === 'DISK_FULL') throw error;
+    const unmeasured = { point: cell.point, verdict: null, accuracy: null, queries: 0 };
+    if (world.signal.aborted) return { ...unmeasured, status: 'interrupted' };
+    const file = world.run.readCell(cell.id);
+    const failure = error instanceof PerwattError ? `${error.code}: ${error.message}` : messageOf(error);
+    world.run.writeCell({ ...file, status: 'failed', failure });
+    return { ...unmeasured, status: 'failed' };
+  }
+}
+
+async function measureCell(
+  cell: Cell,
+  { world, pool, idle }: CellTools,
+): Promise<Omit<CellResult, 'seconds'>> {
+  const { run, plan, signal } = world;
+  const key = `${cell.point.model} on ${cell.point.accelerator} × ${cell.concurrency}`;
+  const switched = await pool.release(key);
+  if (switched) await idle.hostIdle();
+  world.progress.phase('loading the model');
+  const { client, facts } = await pool.open(key, () =>
+    cell.model.client({ accelerator: cell.accelerator, sequences: cell.concurrency }),
+  );
+  run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, facts, plan) });
+  const before = await idle.loadedBefore(key);
+  await runSitting(cell, { client, endpoint: facts, baselines: [...idle.hostBefore(), ...before] }, world);
+  const sitting = run.readCell(cell.id).sittings.length - 1;
+  const after = await measureIdle(world, { kind: 'loaded_idle', when: 'after', shared: false });
+  idle.awaitsHostAfter(cell.id, sitting);
+  world.progress.phase('grading');
+  const settled = settleCell(cell, { run, plan, sitting, live: { power: world.power, after } });
+  const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
+  return {
+    point: cell.point,
+    status,
+    verdict: settled.file.verdict?.state ?? null,
+    accuracy: settled.accuracy,
+    queries: settled.queries,
+  };
+}
+
+const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile['provenance'] => ({
+  endpoint,
+  dataset: {
+    id: cell.dataset.id,
+    version: cell.dataset.version,
+    digest: cell.dataset.digest,
+    items: cell.dataset.items.length,
+    licence: cell.dataset.licence,
+    guess_rate: cell.dataset.guess_rate,
+  },
+  strategy: { id: cell.strategy.id, version: cell.strategy.version, params: cell.params },
+  grader: { id: cell.grader.id, version: cell.grader.version },
+  protocol: plan.matrix.protocol,
+});
