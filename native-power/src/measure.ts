@@ -1,11 +1,11 @@
 import {
+  blindEvents,
   type Clock,
   type Domain,
   elapsed,
   type PowerSource,
   type Recorder,
   type SampleColumns,
-  type SampleEvent,
   sampleEvents,
 } from '@perwatt/core';
 import { clock as hostClock } from './clock.js';
@@ -94,9 +94,6 @@ interface Reading {
 /** Work of less than so many update periods of a sensor can't be told by it: a counter may not even have moved. */
 const FEWEST_PERIODS = 2;
 
-/** Events whose reading says nothing of a domain's energy. */
-const blind: ReadonlySet<SampleEvent> = new Set(['missing', 'out_of_range', 'clock', 'suspect']);
-
 /** Reads every domain now; one that gives no number is left out. */
 function edge(recorder: Recorder): (Reading | undefined)[] {
   recorder.mark();
@@ -110,7 +107,7 @@ function edge(recorder: Recorder): (Reading | undefined)[] {
 
 function readingAt(columns: SampleColumns, i: number): Reading | undefined {
   const event = sampleEvents[columns.event[i] ?? -1];
-  if (event === undefined || blind.has(event)) return undefined;
+  if (event === undefined || blindEvents.has(event)) return undefined;
   return {
     at_ns: columns.at_ns[i] ?? 0n,
     energy: columns.booked_energy_j[i] ?? 0,

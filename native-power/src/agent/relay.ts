@@ -1,4 +1,4 @@
-import { type SampleColumns, sampleEvents } from '@perwatt/core';
+import { blindEvents, type SampleColumns, sampleEvents } from '@perwatt/core';
 
 /** A span in which an agent could not be heard. */
 export interface AgentGap {
@@ -54,10 +54,8 @@ interface Sample {
 
 const gap = sampleEvents.indexOf('gap');
 const clock = sampleEvents.indexOf('clock');
-/** Events that tell nothing of the energy up to them. */
-const blindEvents: ReadonlySet<number> = new Set(
-  (['missing', 'out_of_range', 'clock', 'suspect'] as const).map((name) => sampleEvents.indexOf(name)),
-);
+/** Indices of the events that tell nothing of the energy up to them. */
+const blindIndices: ReadonlySet<number> = new Set([...blindEvents].map((name) => sampleEvents.indexOf(name)));
 const nothing: Booked = { energy: 0, lo: 0, hi: 0 };
 const mostWaiting = 1 << 18;
 
@@ -96,7 +94,7 @@ export function relay(domains: readonly RelayDomain[]): Relay {
       waiting.push({ ...sample, domain: d, event: clock, booked: state.booked });
       return;
     }
-    const blind = blindEvents.has(sample.event);
+    const blind = blindIndices.has(sample.event);
     const crossed = !blind && crossGap(state, at_ns, domain.max_power_w);
     state.booked = grown(state, sample.booked);
     waiting.push({ ...sample, domain: d, event: crossed ? gap : sample.event, booked: state.booked });

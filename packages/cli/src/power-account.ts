@@ -8,7 +8,7 @@ import {
   type PowerSeries,
   type Window,
 } from '@perwatt/metrics';
-import { sumKnown } from './power-meter.js';
+import { sumKnown, summedOf } from './power-meter.js';
 
 /** An energy with its bounds, J; all null when it can't be told. */
 export interface Bounded {
@@ -129,7 +129,8 @@ export type TotalAccount = Pick<DomainAccount, 'gross' | 'net' | 'mean_power_w'>
 
 /** Sum over the domains of the total; a part that is unknown makes the sum unknown, not smaller. */
 export function totalAccount(accounts: readonly DomainAccount[]): TotalAccount {
-  const counted = accounts.filter(({ domain }) => domain.in_total);
+  const summed = summedOf(accounts.map(({ domain }) => domain));
+  const counted = accounts.filter(({ domain }) => summed.includes(domain));
   return {
     gross: sumBounded(counted.map(({ gross }) => gross)),
     net: sumBounded(counted.map(({ net }) => net)),

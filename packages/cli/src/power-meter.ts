@@ -1,10 +1,5 @@
-import {
-  type Domain,
-  type Recorder,
-  type SampleColumns,
-  type SampleEvent,
-  sampleEvents,
-} from '@perwatt/core';
+import { blindEvents, type Domain, type Recorder, type SampleColumns, sampleEvents } from '@perwatt/core';
+import { boundaryOf } from '@perwatt/metrics';
 
 /** Energy and mean power of one domain over a measurement. */
 export interface DomainTotal {
@@ -45,9 +40,6 @@ interface Series {
   missing: number;
 }
 
-/** Events that leave a domain's energy as it was known before. */
-const blind: ReadonlySet<SampleEvent> = new Set(['missing', 'out_of_range', 'clock', 'suspect']);
-
 /** Share of a measurement that samples must span, as for every window. */
 const coverageBar = 0.95;
 
@@ -80,7 +72,7 @@ export function powerMeter(recorder: Recorder): PowerMeter {
 function take(own: Series, columns: SampleColumns, i: number) {
   own.samples += 1;
   const event = sampleEvents[columns.event[i] ?? -1];
-  if (event === undefined || blind.has(event)) {
+  if (event === undefined || blindEvents.has(event)) {
     own.missing += 1;
     return;
   }
@@ -128,11 +120,15 @@ function total(
   };
 }
 
+/** The domains summed into one figure: of one provenance, none inside another. */
+export const summedOf = (domains: readonly Domain[]): readonly Domain[] => boundaryOf(domains)?.domains ?? [];
+
 /** Sum over the domains that make up the total. One that is unknown makes the sum unknown, not smaller. */
 export function sumTotals(
   totals: readonly DomainTotal[],
 ): Pick<DomainTotal, 'energy_j' | 'energy_lo_j' | 'energy_hi_j' | 'mean_power_w'> {
-  const counted = totals.filter(({ domain }) => domain.in_total);
+  const summed = summedOf(totals.map(({ domain }) => domain));
+  const counted = totals.filter(({ domain }) => summed.includes(domain));
   const sum = (of: (total: DomainTotal) => number | null) => sumKnown(counted.map(of));
   return {
     energy_j: sum(({ energy_j }) => energy_j),

@@ -1,14 +1,5 @@
-import {
-  type Domain,
-  type Recorder,
-  type SampleColumns,
-  type SampleEvent,
-  sampleEvents,
-} from '@perwatt/core';
+import { blindEvents, type Domain, type Recorder, type SampleColumns, sampleEvents } from '@perwatt/core';
 import type { PowerSeries } from '@perwatt/metrics';
-
-/** Events whose reading says nothing of a domain's energy: they leave a gap, not a flat line. */
-export const blindEvents: ReadonlySet<SampleEvent> = new Set(['missing', 'out_of_range', 'clock', 'suspect']);
 
 /** Keeps everything a recorder reads. */
 export interface KeptSamples {

@@ -12,6 +12,7 @@ import {
   type TotalAccount,
   totalAccount,
 } from '../power-account.js';
+import { summedOf } from '../power-meter.js';
 import { powerPlace } from '../power-place.js';
 import { type KeptSamples, keepSamples } from '../power-series.js';
 import { type ChildEnd, runChild } from '../run-child.js';
@@ -199,13 +200,14 @@ function textLines({ window, idle, end }: Account, accounts: readonly DomainAcco
   const seconds = figure(elapsed(window.start, window.end) / 1e9, 4);
   const rows = accounts.map((own) => [own.domain.id, own.domain.scope, ...cells(own)]);
   const sum = totalAccount(accounts);
-  const [first] = accounts;
+  const summed = summedOf(accounts.map(({ domain }) => domain));
+  const first = accounts.find(({ domain }) => summed.includes(domain));
   if (first !== undefined && accounts.length > 1) {
     const reason = sum.gross.energy_j === null ? 'a part is unknown' : null;
     rows.push(['total', '', ...cells({ ...first, ...sum, peak_power_w: null, reason })]);
   }
   const widths = [0, 1, 2, 3, 4, 5, 6].map((c) => Math.max(...rows.map((row) => row[c]?.length ?? 0)));
-  const beside = accounts.filter(({ domain }) => !domain.in_total).map(({ domain }) => domain.id);
+  const beside = accounts.filter(({ domain }) => !summed.includes(domain)).map(({ domain }) => domain.id);
   return [
     `${seconds} s, ${ended}${idleText(idle, accounts)}`,
     ...rows.map((row) =>

@@ -6,7 +6,14 @@ import { Command, Option } from 'commander';
 import { parseDuration } from '../duration.js';
 import { figure } from '../figure.js';
 import type { Io } from '../io.js';
-import { type DomainTotal, type PowerMeter, powerMeter, sumKnown, sumTotals } from '../power-meter.js';
+import {
+  type DomainTotal,
+  type PowerMeter,
+  powerMeter,
+  sumKnown,
+  summedOf,
+  sumTotals,
+} from '../power-meter.js';
 import { powerPlace } from '../power-place.js';
 import { type SampleFile, sampleFile } from '../sample-file.js';
 import { startRecorders } from '../start-recorders.js';
@@ -197,7 +204,7 @@ function redraw(io: Io, domains: readonly Domain[], columns: number): Show {
 }
 
 const totalWatts = (domains: readonly Domain[], watts: readonly (number | null)[]): number | null =>
-  sumKnown(watts.filter((_, d) => domains[d]?.in_total));
+  sumKnown(watts.filter((_, d) => summedOf(domains).some((summed) => summed === domains[d])));
 
 const isEstimate = ({ provenance }: Domain) => provenance === 'estimated';
 
@@ -208,10 +215,11 @@ const wattsText = (power_w: number | null, domain: Domain): string => {
 
 function totalLines(totals: readonly DomainTotal[]): string[] {
   const rows = totals.map((total) => [total.domain.id, total.domain.scope, ...figures(total, total.domain)]);
-  const [first] = totals;
+  const summed = summedOf(totals.map(({ domain }) => domain));
+  const [first] = summed;
   const sum = sumTotals(totals);
   if (first && totals.length > 1)
-    rows.push(['total', '', ...figures({ ...sum, reason: 'a part is unknown' }, first.domain)]);
+    rows.push(['total', '', ...figures({ ...sum, reason: 'a part is unknown' }, first)]);
   const widths = [0, 1, 2].map((c) => Math.max(...rows.map((row) => row[c]?.length ?? 0)));
   const lines = rows.map((row) =>
     row
@@ -219,7 +227,7 @@ function totalLines(totals: readonly DomainTotal[]): string[] {
       .join('  ')
       .trimEnd(),
   );
-  const beside = totals.filter(({ domain }) => !domain.in_total).map(({ domain }) => domain.id);
+  const beside = totals.filter(({ domain }) => !summed.includes(domain)).map(({ domain }) => domain.id);
   if (beside.length > 0) lines.push(`not in the total: ${beside.join(', ')}`);
   return [
     ...lines,

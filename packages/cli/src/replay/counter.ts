@@ -1,3 +1,4 @@
+import { blindEvents } from '@perwatt/core';
 import { type CounterBooking, replayCounter } from '@perwatt/native-power';
 import type { Fields } from './fields.js';
 import { type Computed, ns, unsupported } from './outcome.js';
@@ -78,4 +79,4 @@ function shown(booking: CounterBooking) {
 }
 
 /** Events that leave the counter where it was. */
-const silent: ReadonlySet<string> = new Set(['missing', 'out_of_range', 'clock', 'suspect']);
+const silent: ReadonlySet<string> = blindEvents;

@@ -1,4 +1,4 @@
-import { type Domain, instant } from '@perwatt/core';
+import { blindEvents, type Domain, instant } from '@perwatt/core';
 import type { PowerSeries, Window } from '@perwatt/metrics';
 import { replayGauge } from '@perwatt/native-power';
 import { bookCounter, type CounterInput } from './counter.js';
@@ -32,7 +32,7 @@ interface Booked {
 }
 
 /** Events whose reading stands in a series: those that a later one would repeat, or that have no time of their own, don't. */
-const silent: ReadonlySet<string> = new Set(['missing', 'out_of_range', 'clock', 'suspect']);
+const silent: ReadonlySet<string> = blindEvents;
 
 function seriesOf(domain: Domain, at_ns: readonly number[], booked: Booked): PowerSeries {
   const kept = booked.events.flatMap((event, i) => (silent.has(event) ? [] : [i]));
