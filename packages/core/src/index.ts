@@ -56,6 +56,7 @@ export {
   sampleEvents,
   scopes,
 } from './power.js';
+export { explainFlag, flagsOf, type PowerFlag } from './power-flags.js';
 export { createRng, seedFrom } from './rng.js';
 export type {
   Answers,

@@ -98,6 +98,8 @@ export interface RecorderStatus {
   readonly missed_deadlines: number;
   /** Time spent reading since the start, ns. */
   readonly read_ns: number;
+  /** Readings that were overwritten before anyone drained them; left out where none can be. */
+  readonly dropped?: number;
   /**
    * What a reader of the samples should know: `stale:<domain>` for a counter that stood still for so long that it can't
    * have been counting, `cross-check:<domain>` for one that is more than 10 % off the power beside it,

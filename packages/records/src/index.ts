@@ -20,6 +20,7 @@ export type {
   RunManifest,
   SegmentEntry,
   Sitting,
+  SourceFlag,
   VerdictReason,
 } from './manifest.js';
 export type { PowerFileSeries } from './power-series.js';

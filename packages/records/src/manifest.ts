@@ -1,4 +1,12 @@
-import type { AxisName, Domain, EndpointFacts, MatrixFile, Provenance, TableName } from '@perwatt/core';
+import type {
+  AxisName,
+  Domain,
+  EndpointFacts,
+  MatrixFile,
+  Provenance,
+  RecorderStatus,
+  TableName,
+} from '@perwatt/core';
 
 /** A decimal string of ns on the run's clock: JSON numbers end at 104 days of uptime. */
 export type InstantText = string;
@@ -67,8 +75,16 @@ export interface PowerFile {
   readonly period_ns: number;
   readonly domains: readonly Domain[];
   readonly boot_id: string | null;
+  /** How its recorder fared when it was last looked at, with its flags; absent in runs of before they were kept. */
+  readonly status?: RecorderStatus;
   /** Null while it is being written, and for ever when its process was killed. */
   readonly segment: SegmentEntry | null;
+}
+
+/** A flag of the recorder of one source, as `explainFlag` reads it. */
+export interface SourceFlag {
+  readonly source: string;
+  readonly flag: string;
 }
 
 /** What one cell is: one value of every axis. */
@@ -110,6 +126,8 @@ export interface Sitting {
   readonly foreign_load_ratio: number | null;
   /** Whether the host slept within the window; null when not known. */
   readonly suspended: boolean | null;
+  /** What the recorders of its energy had to say by its end; absent in runs of before it was kept. */
+  readonly power_flags?: readonly SourceFlag[];
 }
 
 /** One reason of a verdict: what is the matter, and what would mend it. */
