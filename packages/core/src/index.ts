@@ -56,6 +56,13 @@ export {
   sampleEvents,
   scopes,
 } from './power.js';
+export {
+  type ChannelColumns,
+  type ChannelInfo,
+  type ChannelUnit,
+  channelRows,
+  channelUnits,
+} from './power-channels.js';
 export { explainFlag, flagsOf, type PowerFlag } from './power-flags.js';
 export { createRng, seedFrom } from './rng.js';
 export type {
@@ -73,9 +80,11 @@ export type {
 export {
   arrowSchema,
   type CallRow,
+  type ChannelRow,
   type Column,
   type ColumnType,
   calls,
+  channels,
   type QueryRow,
   queries,
   type RowOf,

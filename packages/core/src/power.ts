@@ -1,3 +1,4 @@
+import type { ChannelColumns, ChannelInfo } from './power-channels.js';
 import type { Instant } from './units.js';
 
 /** What a domain's number covers. Scopes nest (`wall` ⊃ `system` ⊃ `package` …), so they must never be summed blindly. */
@@ -118,7 +119,11 @@ export interface Recorder {
   /** Vendor's unit of `raw`, by domain: `uJ`, `mW`, `ticks` … */
   readonly raw_units: readonly string[];
   readonly period_ns: number;
+  /** What is read beside power, in the order that `ChannelColumns.channel` counts; left out by sources without channels. */
+  readonly channels?: readonly ChannelInfo[];
   drain(): SampleColumns;
+  /** Hands over the channel readings since the last call; never waits. There is one a second or so. */
+  drainChannels?(): ChannelColumns;
   /** Reads once now, out of schedule, so that a window's edge has a sample of its own; returns when it was read. */
   mark(): Instant;
   status(): RecorderStatus;

@@ -188,8 +188,23 @@ export const samples = {
   power_w: opt('float64', 'W', 'Power of a gauge or an estimate; null for counters.'),
 } as const;
 
+/** One row per reading of a channel beside power: how a device fares while its power is measured. */
+export const channels = {
+  at_ns: req('int64', 'ns', 'When it was read.'),
+  device: req('name', '', 'Device that the channel belongs to.'),
+  channel: req(
+    'name',
+    '',
+    'What was read, its unit at the end: `gpu_temp_c`, `sm_clock_hz`, `throttle_reasons`.',
+  ),
+  value: opt('float64', '', 'The reading in `unit`; null when there was none.'),
+  unit: req('name', '', '`°C`, `Hz`, `W`, `1` (a ratio or a count) or `bits`.'),
+  text: opt('name', '', 'Names of the bits that are set, separated by blanks; null for numbers.'),
+  missing_reason: opt('name', '', 'Why there is no value; null where there is one.'),
+} as const;
+
 /** Every table, by name. */
-export const tables = { queries, calls, texts, samples } as const;
+export const tables = { queries, calls, texts, samples, channels } as const;
 /** One of the names of `tables`. */
 export type TableName = keyof typeof tables;
 /** Columns by name. */
@@ -206,6 +221,7 @@ export type QueryRow = RowOf<typeof queries>;
 export type CallRow = RowOf<typeof calls>;
 export type TextRow = RowOf<typeof texts>;
 export type SampleRow = RowOf<typeof samples>;
+export type ChannelRow = RowOf<typeof channels>;
 
 const arrowTypes: Readonly<Record<Exclude<ColumnType, 'name'>, () => DataType>> = {
   text: () => new Utf8(),

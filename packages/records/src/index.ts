@@ -12,6 +12,7 @@ export type {
   CellPoint,
   CellProvenance,
   CellVerdict,
+  ChannelFile,
   ClockZero,
   DomainLedger,
   HostFacts,
@@ -23,7 +24,7 @@ export type {
   SourceFlag,
   VerdictReason,
 } from './manifest.js';
-export type { PowerFileSeries } from './power-series.js';
+export type { ChannelReadings, PowerFileSeries } from './power-series.js';
 export { parseQueryId, type QueryIdParts, queryId } from './query-ids.js';
 export type { TableContent, TornSegment } from './read-tables.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';

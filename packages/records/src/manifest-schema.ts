@@ -26,6 +26,7 @@ const Power = z.looseObject({
   domains: z.array(PowerDomain),
   boot_id: z.string().nullable(),
   segment: Segment.nullable(),
+  channels: z.looseObject({ file: z.string(), segment: Segment.nullable() }).nullish(),
 });
 
 /** What is checked of `run.json`. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Domain, Provenance } from '@perwatt/core';
+import type { ChannelRow, Domain, Provenance } from '@perwatt/core';
 import { fileName } from './file-names.js';
 import type { PowerFile } from './manifest.js';
-import { readColumns, type SampleSeries } from './segment-reader.js';
+import { readColumns, readSegment, type SampleSeries } from './segment-reader.js';
 
 /** The samples of one power file: what one recorder of one source read in one sitting of the run. */
 export interface PowerFileSeries {
@@ -33,3 +33,24 @@ function read(path: string, entry: PowerFile['segment'] | undefined) {
   const { series, info } = readColumns(path, entry ?? undefined);
   return { series, torn: info.torn };
 }
+
+/** The readings beside power of one recorder of one source. */
+export interface ChannelReadings {
+  readonly file: string;
+  readonly source: string;
+  readonly boot_id: string | null;
+  readonly rows: readonly ChannelRow[];
+  /** Why readings are or may be missing at the end; null when nothing points to it. */
+  readonly torn: string | null;
+}
+
+/** The channel file of every power file that has one, in the manifest's order. One that isn't there is empty and torn. */
+export const readChannels = (folder: string, files: readonly PowerFile[]): ChannelReadings[] =>
+  files.flatMap(({ source, boot_id, channels }) => {
+    if (channels === null || channels === undefined) return [];
+    const { file, segment } = channels;
+    const path = join(folder, fileName('channel file', file));
+    if (!existsSync(path)) return [{ file, source, boot_id, rows: [], torn: 'the file is missing' }];
+    const { rows, info } = readSegment(path, 'channels', segment ?? undefined);
+    return [{ file, source, boot_id, rows, torn: info.torn }];
+  });

@@ -401,6 +401,34 @@ describe('power', () => {
     return { ...facts, file: name, segment: end === 'close' ? writer.close() : null };
   };
 
+  test('has readings beside it, with what is torn or missing', () => {
+    const run = createRun(root, manifest);
+    const writer = SegmentWriter.create({
+      folder: run.powerFolder,
+      file: 'rapl-channels-0.arrows',
+      table: 'channels',
+      sitting: 0,
+      metadata: {},
+    });
+    const row = { device: 'cpu', channel: 'package_temp_c', unit: '°C', text: null, missing_reason: null };
+    writer.append([{ ...row, at_ns: 3n, value: 51 }]);
+    writer.flush();
+    const none = { ...facts, file: 'rapl-0.arrows', segment: null };
+    const power: PowerFile[] = [
+      { ...none, channels: { file: 'rapl-channels-0.arrows', segment: writer.close() } },
+      none,
+      { ...none, channels: null },
+      { ...none, channels: { file: 'gone-channels-0.arrows', segment: null } },
+    ];
+    run.updateManifest({ power });
+    expect(run.nextSegment(run.powerFolder, 'rapl')).toBe(0);
+    const about = { source: 'rapl', boot_id: 'b' };
+    expect(openRun(run.path).channelReadings()).toEqual([
+      { ...about, file: 'rapl-channels-0.arrows', rows: [{ ...row, at_ns: 3n, value: 51 }], torn: null },
+      { ...about, file: 'gone-channels-0.arrows', rows: [], torn: 'the file is missing' },
+    ]);
+  });
+
   test('is read file by file, by domain, with what is torn or missing', () => {
     const run = createRun(root, manifest);
     const power = [

@@ -7,7 +7,7 @@ import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
 import type { CellFile, RunManifest } from './manifest.js';
 import { CellSchema, RunSchema } from './manifest-schema.js';
-import { type PowerFileSeries, readPower } from './power-series.js';
+import { type ChannelReadings, type PowerFileSeries, readChannels, readPower } from './power-series.js';
 import { nextSegment, readTable, type TableContent } from './read-tables.js';
 import { lockFolder } from './run-lock.js';
 
@@ -41,6 +41,8 @@ export interface RunFolder {
   readTexts(cellId: string): TableContent<'texts'>;
   /** Samples by power file, in the order of the manifest. */
   powerSeries(): PowerFileSeries[];
+  /** Readings beside power, by power file that has any. */
+  channelReadings(): ChannelReadings[];
 }
 
 const MANIFEST = 'run.json';
@@ -141,6 +143,7 @@ function runFolder(path: string, first: RunManifest): RunFolder {
     readCalls: (id) => read(id, 'calls'),
     readTexts: (id) => read(id, 'texts'),
     powerSeries: () => readPower(powerFolder, manifest.power),
+    channelReadings: () => readChannels(powerFolder, manifest.power),
   };
 }
 

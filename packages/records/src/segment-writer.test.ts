@@ -6,6 +6,7 @@ import { fc, test as property } from '@fast-check/vitest';
 import {
   arrowSchema,
   blindEvents,
+  type ChannelColumns,
   type Column,
   createRng,
   type RowOf,
@@ -126,6 +127,40 @@ describe('rows', () => {
     const text = 'x'.repeat(30 * 1024 * 1024);
     writer.append([0, 1, 2].map((i) => textRow(`q${i}`, { text })));
     expect(writer.close()).toMatchObject({ rows: 3, batches: 2 });
+  });
+});
+
+describe('channels', () => {
+  const infos = [
+    { device: 'nvml:GPU-A', channel: 'gpu_temp_c', unit: '°C' },
+    { device: 'nvml:GPU-A', channel: 'throttle_reasons', unit: 'bits' },
+  ] as const;
+  const columns: ChannelColumns = {
+    at_ns: BigInt64Array.of(5n, 6n, 7n, 8n),
+    channel: Uint16Array.of(0, 1, 1, 0),
+    value: Float64Array.of(64, 0, 4, 0),
+    value_valid: Uint8Array.of(1, 1, 1, 0),
+    text: [null, '', 'sw_power_cap', null],
+    missing_reason: [null, null, null, 'lost'],
+  };
+
+  test('are written as they are handed over, and 0 is told from nothing', () => {
+    const writer = create('channels');
+    writer.appendChannels(columns, infos);
+    expect(writer.close().rows).toBe(4);
+    // biome-ignore format: a table is read in columns
+    expect(readSegment(writer.path, 'channels').rows).toEqual([
+      { at_ns: 5n, device: 'nvml:GPU-A', channel: 'gpu_temp_c',       value: 64,   unit: '°C',   text: null,           missing_reason: null },
+      { at_ns: 6n, device: 'nvml:GPU-A', channel: 'throttle_reasons', value: 0,    unit: 'bits', text: '',             missing_reason: null },
+      { at_ns: 7n, device: 'nvml:GPU-A', channel: 'throttle_reasons', value: 4,    unit: 'bits', text: 'sw_power_cap', missing_reason: null },
+      { at_ns: 8n, device: 'nvml:GPU-A', channel: 'gpu_temp_c',       value: null, unit: '°C',   text: null,           missing_reason: 'lost' },
+    ]);
+  });
+
+  test('of a recorder that has fewer are refused as a whole', () => {
+    const writer = create('channels');
+    expect(() => writer.appendChannels(columns, infos.slice(0, 1))).toThrow('channel 1, but there are 1');
+    expect(writer.pendingRows).toBe(0);
   });
 });
 

@@ -2,7 +2,10 @@ import { closeSync, ftruncateSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   arrowSchema,
+  type ChannelColumns,
+  type ChannelInfo,
   type Column,
+  channelRows,
   PerwattError,
   type RowOf,
   type SampleColumns,
@@ -108,6 +111,15 @@ export class SegmentWriter<T extends TableName> {
     if (this.#rows.length > 0) throw new Error(`${this.path}: flush the rows before you append columns`);
     checkSamples({ columns, names });
     if (columns.at_ns.length > 0) this.#samples.push({ columns, names });
+  }
+
+  /** Takes channel readings as a recorder hands them over, all or none; `channels` are the recorder's. */
+  appendChannels(
+    this: SegmentWriter<'channels'>,
+    columns: ChannelColumns,
+    channels: readonly ChannelInfo[],
+  ): void {
+    this.append(channelRows(columns, channels));
   }
 
   /**
