@@ -85,6 +85,8 @@ export {
   type ColumnType,
   calls,
   channels,
+  type PublishedRow,
+  published,
   type QueryRow,
   queries,
   type RowOf,

@@ -203,8 +203,58 @@ export const channels = {
   missing_reason: opt('name', '', 'Why there is no value; null where there is one.'),
 } as const;
 
+/**
+ * One row per figure that someone else published, in a run of kind `published`. Never measured here: `provenance` is
+ * always `published`, and what the source does not say is null.
+ */
+export const published = {
+  run_id: req('name', '', 'Run the figure was imported into.'),
+  source: req('name', '', 'Data set or project that published it.'),
+  source_version: opt('name', '', 'Commit or version of the source; null when the file is not a known one.'),
+  source_file: req('name', '', 'File the figure stands in, or was computed from.'),
+  source_row: req('uint32', '', 'Record within the file, from 1; 0 for a figure over all of them.'),
+  item_id: opt('text', '', 'Query the figure is of; null for a figure of a whole configuration.'),
+  model: opt('name', '', 'Model as the source names it.'),
+  weight_format: opt('name', '', 'Number format of the weights.'),
+  total_params: opt('float64', '', 'Parameters of the model.'),
+  active_params: opt('float64', '', 'Parameters a token uses.'),
+  accelerator: opt('name', '', 'Device or system as the source names it.'),
+  devices: opt('uint16', '', 'Devices whose power is summed in the figure.'),
+  engine: opt('name', '', 'Inference engine, with its version where it is known.'),
+  dataset: opt('name', '', 'Workload.'),
+  concurrency: opt('uint32', '', 'Most requests in flight, or the batch size.'),
+  setting: req('text', '', 'JSON object of the remaining knobs of the configuration, keys sorted.'),
+  phase: req('name', '', '`all`, `prefill` or `decode`.'),
+  metric: req('name', '', 'Our metric where the definition is the same, else `<source>:<name>`.'),
+  unit: req('name', '', 'Unit of the value, bounds and standard deviation, SI without prefixes.'),
+  value: opt('float64', '', 'The figure; null with a reason.'),
+  lo: opt('float64', '', 'Lower end of the published range.'),
+  hi: opt('float64', '', 'Upper end of the published range.'),
+  spread: opt('float64', '', 'Published spread between runs, as `spread_kind` says.'),
+  spread_kind: opt('name', '', '`sd` (in the unit) or `cv` (share of the value).'),
+  n: opt('uint32', '', 'Runs, queries or samples behind the value; null when the source does not say.'),
+  statistic: req('name', '', '`mean`, `median`, `p90`, `p95`, `p99`, `peak`, `sum`, `single` or `share`.'),
+  basis: req(
+    'name',
+    '',
+    '`measured`, `derived` (by the source from others), `allocated`, `recomputed` (here, from the source).',
+  ),
+  bound: req('name', '', '`none`, or `upper` where the true value is at most this.'),
+  scope: opt('name', '', 'Scope of the power in the figure; null for figures without energy.'),
+  boundary: opt('text', '', 'What the power covers, in words.'),
+  window: req('name', '', '`steady`, `whole`, `decode` or `unknown`.'),
+  rankable: req('bool', '', 'Whether it may be ordered among figures of its source, scope and workload.'),
+  flags: opt('text', '', 'Codes of what is doubtful, separated by blanks.'),
+  reason: opt('text', '', 'Why the value is null.'),
+  provenance: req('name', '', 'Always `published`.'),
+  licence: req('name', '', 'Licence of the data.'),
+  citation: req('name', '', 'Whom to cite.'),
+  date: opt('name', '', 'Date of publication, ISO 8601.'),
+  note: opt('text', '', 'Anything else a reader should know.'),
+} as const;
+
 /** Every table, by name. */
-export const tables = { queries, calls, texts, samples, channels } as const;
+export const tables = { queries, calls, texts, samples, channels, published } as const;
 /** One of the names of `tables`. */
 export type TableName = keyof typeof tables;
 /** Columns by name. */
@@ -221,6 +271,7 @@ export type QueryRow = RowOf<typeof queries>;
 export type CallRow = RowOf<typeof calls>;
 export type TextRow = RowOf<typeof texts>;
 export type SampleRow = RowOf<typeof samples>;
+export type PublishedRow = RowOf<typeof published>;
 export type ChannelRow = RowOf<typeof channels>;
 
 const arrowTypes: Readonly<Record<Exclude<ColumnType, 'name'>, () => DataType>> = {
