@@ -12,6 +12,7 @@ import type {
   Strategy,
 } from '@perwatt/core';
 import type { HostFacts } from '@perwatt/records';
+import type { OpenPowerStream } from './power-stream.js';
 
 /** A model whose weights or endpoint are at hand. */
 export interface PreparedModel {
@@ -49,6 +50,8 @@ export interface HarnessDeps {
   readonly powerSources: (
     wanted: MatrixFile['power'],
   ) => readonly PowerSource[] | Promise<readonly PowerSource[]>;
+  /** How the samples of a source get to the run folder; within this thread unless given. */
+  readonly openPowerStream?: OpenPowerStream;
   readonly loadDataset: (spec: DatasetSpec, seed: number) => Promise<Dataset>;
   readonly grader: (id: string) => Grader;
   readonly strategy: (id: string) => Strategy;

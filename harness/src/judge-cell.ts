@@ -1,5 +1,6 @@
 import { isElsewhere, type QueryRow } from '@perwatt/core';
 import type { BaselinePower, CellFile, CellVerdict, Sitting, VerdictReason } from '@perwatt/records';
+import { flagReasons } from './power-flags.js';
 import type { Protocol } from './protocols.js';
 
 export interface JudgeInput {
@@ -41,6 +42,7 @@ export function judgeCell(input: JudgeInput): CellVerdict {
     ...protocolFindings(input),
     ...queryFindings(input),
     ...powerFindings(input.cell),
+    ...sensorFindings(input.cell),
     ...sittingFindings(input.cell, input.protocol),
   ];
   const isFatal = ({ weight }: Finding) =>
@@ -104,6 +106,12 @@ function* powerFindings({ ledgers, provenance }: CellFile) {
     const why = ledger.reason ?? 'unknown';
     yield fatal('energy_missing', `energy of ${ledger.domain} is not known: ${why}`, 'Run the cell again.');
   }
+}
+
+/** What the recorders had to say of the energy of the total, over all sittings. */
+function* sensorFindings({ sittings }: CellFile) {
+  const flags = sittings.flatMap(({ power_flags }) => power_flags ?? []);
+  for (const { code, text, fix } of flagReasons(flags)) yield flag(code, text, fix);
 }
 
 function* sittingFindings({ sittings }: CellFile, protocol: Protocol) {

@@ -1,14 +1,16 @@
 import {
   blindEvents,
   type Domain,
+  explainFlag,
+  flagsOf,
   type Instant,
   type PowerSource,
-  type Recorder,
   type SampleColumns,
   sampleEvents,
 } from '@perwatt/core';
 import { boundaryOf, type PowerSeries } from '@perwatt/metrics';
-import { type PowerFile, type RunFolder, SegmentWriter } from '@perwatt/records';
+import type { PowerFile, RunFolder, SegmentEntry, SourceFlag } from '@perwatt/records';
+import { type OpenPowerStream, type PowerStream, streamHere } from './power-stream.js';
 import { type SeriesMemory, seriesMemory, type WattsNow } from './series-memory.js';
 
 /** Reads every source of a run, keeps the recent samples in memory and streams all of them to the run folder. */
@@ -25,6 +27,8 @@ export interface PowerLog {
   series(): readonly PowerSeries[];
   /** Of the domains of the boundary, over the last second or so. */
   wattsNow(): readonly WattsNow[];
+  /** What the recorders have to say, by source. */
+  flags(): readonly SourceFlag[];
   /** Drops samples before `at` from memory; the files keep them. */
   forgetBefore(at: Instant): void;
   /** Stops reading, writes the rest and closes the files. Safe to call twice. */
@@ -34,25 +38,30 @@ export interface PowerLog {
 export interface PowerLogOptions {
   readonly period_ms: number | undefined;
   readonly boot_id: string | null;
+  /** How a source gets to its file; within this thread unless said. */
+  readonly openStream?: OpenPowerStream | undefined;
 }
 
+/** Starts every source, or none: what runs already is closed when a later one refuses. */
 export function openPowerLog(
   run: RunFolder,
   sources: readonly PowerSource[],
   options: PowerLogOptions,
 ): PowerLog {
-  const { period_ms, boot_id } = options;
-  const channels = sources.map((source) => {
-    const recorder = source.start(period_ms === undefined ? {} : { period_ns: period_ms * 1e6 });
-    return openChannel(run, { source, recorder, boot_id });
-  });
-  const domains = channels.flatMap((c) => c.recorder.domains);
+  const channels: Channel[] = [];
+  try {
+    for (const source of sources) channels.push(openChannel(run, source, options));
+  } catch (error) {
+    for (const channel of channels) channel.close();
+    throw error;
+  }
+  const domains = channels.flatMap((c) => c.stream.domains);
   const summed = new Set(boundaryOf(domains)?.domains.map(({ id }) => id));
   let closed = false;
   return {
     domains,
     mark() {
-      const times = channels.map((c) => c.recorder.mark());
+      const times = channels.map((c) => c.stream.mark());
       return times.length === 0 ? null : times.reduce((a, b) => (a > b ? a : b));
     },
     drain() {
@@ -60,13 +69,14 @@ export function openPowerLog(
     },
     begun: () => channels.every((c) => c.memories.every((m) => m.begun())),
     flush() {
-      for (const c of channels) c.writer.flush();
+      for (const c of channels) c.stream.flush();
     },
     series: () => channels.flatMap((c) => c.memories.map((m) => m.series())),
     wattsNow: () =>
       channels
         .flatMap((c) => c.memories.flatMap((m) => m.wattsNow() ?? []))
         .filter(({ domain }) => summed.has(domain)),
+    flags: () => channels.flatMap((c) => c.flags()),
     forgetBefore(at) {
       for (const c of channels) for (const m of c.memories) m.forgetBefore(at);
     },
@@ -78,10 +88,12 @@ export function openPowerLog(
   };
 }
 
-interface ChannelOptions {
-  readonly source: PowerSource;
-  readonly recorder: Recorder;
-  readonly boot_id: string | null;
+interface Channel {
+  readonly stream: PowerStream;
+  readonly memories: readonly SeriesMemory[];
+  drain(): void;
+  flags(): readonly SourceFlag[];
+  close(): void;
 }
 
 const isBlind = sampleEvents.map((event) => blindEvents.has(event));
@@ -98,45 +110,55 @@ function remember(columns: SampleColumns, memories: readonly SeriesMemory[]): vo
   }
 }
 
-function openChannel(run: RunFolder, { source, recorder, boot_id }: ChannelOptions) {
+function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptions): Channel {
+  const { period_ms, boot_id, openStream = streamHere } = options;
   const seg = run.nextSegment(run.powerFolder, source.name);
   const file = `${source.name}-${seg}.arrows`;
-  const writer = SegmentWriter.create({
-    folder: run.powerFolder,
-    file,
-    table: 'samples',
-    sitting: seg,
-    metadata: {},
+  const stream = openStream(source, {
+    ...(period_ms !== undefined && { period_ns: period_ms * 1e6 }),
+    segment: { folder: run.powerFolder, file, table: 'samples', sitting: seg, metadata: {} },
   });
   const entry: PowerFile = {
     file,
     source: source.name,
     provenance: source.provenance,
-    period_ns: recorder.period_ns,
-    domains: recorder.domains,
+    period_ns: stream.period_ns,
+    domains: stream.domains,
     boot_id,
     segment: null,
   };
   run.updateManifest({ power: [...run.manifest.power, entry] });
-  const memories = recorder.domains.map(seriesMemory);
-  const ids = recorder.domains.map((d) => d.id);
+  const memories = stream.domains.map(seriesMemory);
+  const note = (segment: SegmentEntry | null) => {
+    const status = stream.status();
+    const power = run.manifest.power.map((p) => (p.file === file ? { ...p, status, segment } : p));
+    run.updateManifest({ power });
+  };
+  const flags = () => flagsOf(stream.status());
+  let noted = kindsOf(flags());
   const drain = () => {
-    const columns = recorder.drain();
-    if (columns.at_ns.length === 0) return;
-    writer.appendColumns(columns, { domains: ids, raw_units: recorder.raw_units });
-    remember(columns, memories);
+    remember(stream.drain(), memories);
+    const kinds = kindsOf(flags());
+    if (kinds === noted) return;
+    noted = kinds;
+    note(null);
   };
   return {
-    recorder,
-    writer,
+    stream,
     memories,
     drain,
+    flags: () => flags().map((flag) => ({ source: source.name, flag })),
     close() {
-      recorder.stop();
-      drain();
-      const segment = writer.close();
-      const power = run.manifest.power.map((p) => (p.file === file ? { ...p, segment } : p));
-      run.updateManifest({ power });
+      stream.stop();
+      remember(stream.drain(), memories);
+      note(stream.close());
     },
   };
 }
+
+/** Which kinds of flags there are: the manifest is written when that changes, not whenever a count does. */
+const kindsOf = (flags: readonly string[]): string =>
+  flags
+    .map(explainFlag)
+    .map(({ code, domain }) => `${code} ${domain}`)
+    .join();

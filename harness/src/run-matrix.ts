@@ -185,6 +185,7 @@ async function execute(
   const power = openPowerLog(run, sources, {
     period_ms: plan.matrix.power?.period_ms,
     boot_id: deps.bootId(),
+    openStream: deps.openPowerStream,
   });
   const progress = createProgress(plan.cells, deps.clock);
   options.onStart?.(progress, run, power);

@@ -18,6 +18,7 @@ import {
 import { addLedgers, energiesOf, ledgersOf } from './energy.js';
 import { judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
+import { flagsOfTotal, recordedFlags } from './power-flags.js';
 import type { PowerLog } from './power-log.js';
 import { queryRow } from './query-row.js';
 
@@ -75,9 +76,12 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     );
   const segment = writeRows(run, cell, { rows, sitting });
   const ledgers = ledgersOf({ series, calls, surviving, window, cut_off: opened.end_ns === null });
+  const { power } = run.manifest;
+  const flags = live === null ? recordedFlags(power, opened.boot_id) : live.power.flags();
+  const flagged: Sitting = { ...closed, power_flags: flagsOfTotal(flags, { ledgers, power }) };
   const merged: CellFile = {
     ...before,
-    sittings: before.sittings.map((s) => (s.sitting === sitting ? closed : s)),
+    sittings: before.sittings.map((s) => (s.sitting === sitting ? flagged : s)),
     ledgers: hasTime(closed) ? addLedgers(earlier, ledgers) : before.ledgers,
     segments: segment === null ? before.segments : [...before.segments, segment],
   };
