@@ -26,6 +26,8 @@ export const hints = {
   POWER_PERMISSION: 'Run `perwatt doctor` for the one-time command that grants read access.',
   RUN_NOT_FOUND: 'Give the folder of a run; `runs/` holds them unless `--out` said otherwise.',
   RUN_IN_USE: 'Wait for the other process to end, or stop it, before you touch this run.',
+  RUN_PUBLISHED:
+    'Use `perwatt import show` for it; only a measured run can be reported, compared or resumed.',
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
   STRATEGY_UNKNOWN: 'Name one of the strategies that `perwatt run --help` lists.',

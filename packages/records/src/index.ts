@@ -25,6 +25,14 @@ export type {
   VerdictReason,
 } from './manifest.js';
 export type { ChannelReadings, PowerFileSeries } from './power-series.js';
+export { isPublished, type PublishedFile, type PublishedManifest } from './published-manifest.js';
+export {
+  createPublishedRun,
+  type PublishedFacts,
+  type PublishedRun,
+  type PublishedWriter,
+  readPublished,
+} from './published-run.js';
 export { parseQueryId, type QueryIdParts, queryId } from './query-ids.js';
 export type { TableContent, TornSegment } from './read-tables.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';

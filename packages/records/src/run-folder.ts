@@ -8,6 +8,7 @@ import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
 import type { CellFile, RunManifest } from './manifest.js';
 import { CellSchema, RunSchema } from './manifest-schema.js';
 import { type ChannelReadings, type PowerFileSeries, readChannels, readPower } from './power-series.js';
+import { refusePublished } from './published-manifest.js';
 import { nextSegment, readTable, type TableContent } from './read-tables.js';
 import { lockFolder } from './run-lock.js';
 
@@ -86,12 +87,13 @@ export function createRun(root: string, manifest: RunManifest): RunFolder {
 
 /**
  * Opens the run at `path`. Throws `RUN_NOT_FOUND` when there is none, `RUN_SCHEMA_NEWER` when a newer version made it,
- * `RUN_INVALID` when its manifest is broken.
+ * `RUN_INVALID` when its manifest is broken, `RUN_PUBLISHED` when it holds imported figures (`readPublished` reads those).
  */
 export function openRun(path: string): RunFolder {
   const file = join(path, MANIFEST);
   const text = existsSync(path) ? readTextIfThere(file) : null;
   if (text === null) throw new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
+  refusePublished(path, text);
   return runFolder(path, parseJsonFile<RunManifest>(file, text, RunSchema));
 }
 

@@ -1,0 +1,60 @@
+import { PerwattError } from '@perwatt/core';
+import * as z from 'zod';
+import type { SegmentEntry } from './manifest.js';
+
+/** A file that figures were imported from, as it was read. */
+export interface PublishedFile {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Commit or version of the source that holds these bytes; null when they are not known. */
+  readonly source_version: string | null;
+  /** Records taken from it; 0 for one that only describes others. */
+  readonly records: number;
+}
+
+/** `run.json` of a run of kind `published`: figures of others, read from files; nothing was measured here. */
+export interface PublishedManifest {
+  readonly schema_version: number;
+  readonly kind: 'published';
+  readonly run_id: string;
+  readonly perwatt_version: string;
+  /** Kind and version of the importer that read the files. */
+  readonly importer: { readonly kind: string; readonly version: number };
+  /** Wall time of the import, ISO 8601, UTC. */
+  readonly imported: string;
+  readonly files: readonly PublishedFile[];
+  /** Rows of the table `published`. */
+  readonly segment: SegmentEntry;
+}
+
+/** What is checked of the `run.json` of a published run. */
+export const PublishedSchema = z.looseObject({
+  schema_version: z.int().min(1),
+  kind: z.literal('published', 'not a run of published figures'),
+  run_id: z.string(),
+  importer: z.looseObject({ kind: z.string(), version: z.int() }),
+  imported: z.string(),
+  files: z.array(z.looseObject({ file: z.string(), sha256: z.string() })),
+  segment: z.looseObject({ file: z.string(), table: z.literal('published') }),
+});
+
+/** Whether a manifest's text is of a published run. False for what isn't JSON. */
+export function isPublished(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'published';
+  } catch {
+    return false;
+  }
+}
+
+/** Throws `RUN_PUBLISHED` when the manifest's text is of a published run: it has no cells, and nothing to go on with. */
+export function refusePublished(path: string, text: string): void {
+  if (isPublished(text)) {
+    throw new PerwattError(
+      'RUN_PUBLISHED',
+      `${path} holds figures that others published, no run of a matrix`,
+    );
+  }
+}

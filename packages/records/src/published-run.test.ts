@@ -1,0 +1,103 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type PublishedRow, published } from '@perwatt/core';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createPublishedRun, readPublished } from './published-run.js';
+import { openRun } from './run-folder.js';
+
+let root = '';
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'perwatt-published-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const row = (value: number | null): PublishedRow => ({
+  ...(Object.fromEntries(Object.keys(published).map((name) => [name, null])) as unknown as PublishedRow),
+  run_id: 'imported',
+  source: 'elsewhere',
+  source_file: 'a.csv',
+  source_row: 1,
+  setting: '{}',
+  phase: 'all',
+  metric: 'power_w',
+  unit: 'W',
+  value,
+  statistic: 'mean',
+  basis: 'measured',
+  bound: 'none',
+  window: 'unknown',
+  rankable: true,
+  reason: value === null ? 'not_stated' : null,
+  provenance: 'published',
+  licence: 'MIT',
+  citation: 'Somebody, 2026',
+});
+
+const facts = {
+  perwatt_version: '0.1.0',
+  importer: { kind: 'test', version: 1 },
+  imported: '2026-11-30T00:00:00.000Z',
+  files: [{ file: 'a.csv', bytes: 3, sha256: '0'.repeat(64), source_version: null, records: 2 }],
+};
+
+const written = (rows: readonly PublishedRow[]) => {
+  const path = join(root, 'imported');
+  const writer = createPublishedRun(path);
+  writer.append(rows);
+  return { path, manifest: writer.finish(facts) };
+};
+
+test('rows and facts are read back as they were written', () => {
+  const rows = [row(12.5), row(null)];
+  const { path, manifest } = written(rows);
+  expect(readPublished(path)).toEqual({ manifest, rows, torn: [] });
+  expect(manifest).toMatchObject({ kind: 'published', run_id: 'imported', segment: { rows: 2 } });
+});
+
+test('whoever opens it as a measured run is told what it is', () => {
+  const { path } = written([row(1)]);
+  expect(() => openRun(path)).toThrowError(
+    expect.objectContaining({ code: 'RUN_PUBLISHED', message: expect.stringContaining('others published') }),
+  );
+});
+
+test('a measured run, a folder without one and a broken manifest are told apart', () => {
+  const { path } = written([row(1)]);
+  const file = join(path, 'run.json');
+  expect(() => readPublished(join(root, 'none'))).toThrowError(
+    expect.objectContaining({ code: 'RUN_NOT_FOUND' }),
+  );
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace('"kind": "published",', ''));
+  expect(() => readPublished(path)).toThrowError(
+    expect.objectContaining({ code: 'RUN_INVALID', message: expect.stringContaining('published figures') }),
+  );
+  writeFileSync(file, text.slice(0, 40));
+  expect(() => readPublished(path)).toThrowError(
+    expect.objectContaining({ code: 'RUN_INVALID', message: expect.stringContaining('not JSON') }),
+  );
+});
+
+test('a bit flipped in the rows is named', () => {
+  const { path, manifest } = written([row(1), row(2)]);
+  const file = join(path, manifest.segment.file);
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 40] = (bytes[bytes.length - 40] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  expect(readPublished(path).torn).toEqual([
+    expect.objectContaining({
+      file: manifest.segment.file,
+      reason: expect.stringMatching(/checksum|sha256|unreadable/),
+    }),
+  ]);
+});
+
+test('a folder that exists is left alone, and a discarded run leaves none', () => {
+  const path = join(root, 'imported');
+  const writer = createPublishedRun(path);
+  expect(() => createPublishedRun(path)).toThrowError(expect.objectContaining({ code: 'INPUT_INVALID' }));
+  expect(existsSync(path)).toBe(true);
+  writer.discard();
+  expect(existsSync(path)).toBe(false);
+});
