@@ -79,6 +79,15 @@ export interface PowerFile {
   readonly status?: RecorderStatus;
   /** Null while it is being written, and for ever when its process was killed. */
   readonly segment: SegmentEntry | null;
+  /** Its readings beside power; null or absent when the source has no channels. */
+  readonly channels?: ChannelFile | null;
+}
+
+/** One segment of channel readings of one source: `power/<source>-channels-<seg>.arrows`. */
+export interface ChannelFile {
+  readonly file: string;
+  /** Null while it is being written, and for ever when its process was killed. */
+  readonly segment: SegmentEntry | null;
 }
 
 /** A flag of the recorder of one source, as `explainFlag` reads it. */
