@@ -126,6 +126,7 @@ describe.skipIf(loaded.binding === null)('with the addon', () => {
         update_period_ns: 1_000_000,
         quantum: 0.000015,
         scale_error_ratio: null,
+        sensing_share_ratio: null,
         note: null,
       },
     ]);

@@ -44,6 +44,7 @@ export {
 export {
   blindEvents,
   type Domain,
+  type ObservedDomain,
   type PowerSource,
   type Probe,
   type Provenance,

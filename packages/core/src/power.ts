@@ -36,6 +36,11 @@ export interface Domain {
   readonly quantum: number | null;
   /** Declared relative error of the sensor, 0…1; null when nobody declares one. */
   readonly scale_error_ratio: number | null;
+  /**
+   * Share of each update period that the sensor looks at, 0…1: what happens in the rest it takes to be the same. Null or
+   * left out when it looks all the time, or nobody knows.
+   */
+  readonly sensing_share_ratio?: number | null;
   /** Formula and constants of an estimate, or another remark for the reader; null when there is none. */
   readonly note: string | null;
   /** Name of the other host that it measures, for what an agent there reads; absent for this host's own. */
@@ -105,11 +110,38 @@ export interface RecorderStatus {
    * What a reader of the samples should know: `stale:<domain>` for a counter that stood still for so long that it can't
    * have been counting, `cross-check:<domain>` for one that is more than 10 % off the power beside it,
    * `averaged_1s:<domain>` for power that is a mean of the last second, `psys<package` for a platform counter that fell
-   * below its packages and is no longer believed.
+   * below its packages and is no longer believed, `stale->gauge:<domain>` for a counter that stood still while the power
+   * beside it says it must have grown, `suspended` for a host that slept meanwhile, `clock_step` for a wall clock that
+   * was set.
    */
   readonly flags?: readonly string[];
+  /** By domain: what readings showed of its sensor; left out by sources that don't watch it. */
+  readonly observed?: readonly ObservedDomain[];
   /** Why the latest reading lacks a number; null or left out when it lacks none, or the source doesn't say. */
   readonly missing_reason?: string | null;
+}
+
+/**
+ * What readings of one domain showed of its sensor since the recorder's start, beside what is declared of it. Null where
+ * they couldn't show it.
+ */
+export interface ObservedDomain {
+  /** Id of the domain. */
+  readonly domain: string;
+  /** How often the sensor renewed its value, ns. */
+  readonly update_period_ns: number | null;
+  /** Why `update_period_ns` is null, else null. */
+  readonly reason:
+    | 'not_changed'
+    | 'too_few_changes'
+    | 'faster_than_read'
+    | 'coarse_counter'
+    | 'not_sensed'
+    | null;
+  /** The greatest step that every change was a whole multiple of, J (counters) or W (gauges). */
+  readonly quantum: number | null;
+  /** Readings behind it. */
+  readonly samples: number;
 }
 
 /** A running measurement of one source. `drain` hands over what was read since the last call and never waits. */

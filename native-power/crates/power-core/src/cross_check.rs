@@ -54,6 +54,7 @@ mod tests {
             update_period: Nanos::from_millis(100),
             quantum: None,
             scale_error_ratio: None,
+            sensing_share: None,
             raw_unit: "mJ",
             note: None,
         }

@@ -103,6 +103,8 @@ pub struct Domain {
     pub quantum: Option<f64>,
     /// Declared relative error, 0…1; None when nobody declares one.
     pub scale_error_ratio: Option<f64>,
+    /// Share of each update period that the sensor looks at, 0…1; None when it is all of it, or not known.
+    pub sensing_share: Option<f64>,
     /// The vendor's unit of raw numbers.
     pub raw_unit: &'static str,
     /// Formula and constants of an estimate, or another remark.

@@ -57,6 +57,7 @@ impl Estimator {
             update_period: TICK,
             quantum: None,
             scale_error_ratio: None,
+            sensing_share: None,
             raw_unit: "ticks",
             note: Some(note(&facts, &power)),
         };

@@ -188,6 +188,7 @@ impl Zone {
             update_period: UPDATE_PERIOD,
             quantum: spec.lsb_uj().map(|lsb| Joules::from_micros(lsb).get()),
             scale_error_ratio: None,
+            sensing_share: None,
             raw_unit: "uJ",
             note: note.map(str::to_owned),
         };

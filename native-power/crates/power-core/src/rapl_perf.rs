@@ -88,6 +88,7 @@ fn open_with(root: &Path, open: Open, open_event: OpenEvent) -> Result<Sensors, 
                 update_period: UPDATE_PERIOD,
                 quantum: None,
                 scale_error_ratio: None,
+                sensing_share: None,
                 raw_unit: "counts",
                 note: note.map(str::to_owned),
             };

@@ -42,6 +42,7 @@ impl Scripted {
             update_period: Nanos(0),
             quantum: None,
             scale_error_ratio: None,
+            sensing_share: None,
             raw_unit: "uJ",
             note: None,
         };

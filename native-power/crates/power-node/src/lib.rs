@@ -169,6 +169,8 @@ pub struct DomainInfo {
     pub quantum: Nullable<f64>,
     #[napi(js_name = "scale_error_ratio", ts_type = "number | null")]
     pub scale_error_ratio: Nullable<f64>,
+    #[napi(js_name = "sensing_share_ratio", ts_type = "number | null")]
+    pub sensing_share_ratio: Nullable<f64>,
     #[napi(js_name = "raw_unit")]
     pub raw_unit: &'static str,
     #[napi(ts_type = "string | null")]
@@ -295,6 +297,7 @@ impl From<&Domain> for DomainInfo {
             update_period_ns: span(domain.update_period),
             quantum: nullable(domain.quantum),
             scale_error_ratio: nullable(domain.scale_error_ratio),
+            sensing_share_ratio: nullable(domain.sensing_share),
             raw_unit: domain.raw_unit,
             note: nullable(domain.note.clone()),
         }

@@ -175,6 +175,7 @@ impl Found {
             update_period: if kind == Kind::Counter { COUNTER_PERIOD } else { POWER_PERIOD },
             quantum: Some(if kind == Kind::Counter { EXACT_UJ / 1e6 } else { 1.0 }),
             scale_error_ratio: None,
+            sensing_share: None,
             raw_unit: if kind == Kind::Counter { "2^-16 J" } else { "W" },
             note: Some(note.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "))
                 .filter(|note| !note.is_empty()),

@@ -81,6 +81,7 @@ fn a_counter_is_metered_and_the_power_is_shown_beside_it() {
             update_period: Nanos::from_millis(1),
             quantum: Some(1.0 / 65_536.0),
             scale_error_ratio: None,
+            sensing_share: None,
             raw_unit: "2^-16 J",
             note: None,
         }

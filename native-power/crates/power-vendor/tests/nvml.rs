@@ -68,6 +68,7 @@ fn a_counter_is_metered_and_the_power_is_shown_beside_it() {
             update_period: Nanos::from_millis(100),
             quantum: Some(0.001),
             scale_error_ratio: Some(0.05),
+            sensing_share: Some(0.25),
             raw_unit: "mJ",
             note: Some("NVIDIA H100".to_owned()),
         }

@@ -136,6 +136,7 @@ pub fn counter(id: String, scope: Scope, spec: CounterSpec) -> (Domain, Booking)
         update_period: spec.update_period,
         quantum: None,
         scale_error_ratio: None,
+        sensing_share: None,
         raw_unit: "uJ",
         note: None,
     };
@@ -153,6 +154,7 @@ pub fn gauge(id: String, scope: Scope, update_period: Nanos, cap: Watts) -> (Dom
         update_period,
         quantum: None,
         scale_error_ratio: None,
+        sensing_share: None,
         raw_unit: "uW",
         note: None,
     };

@@ -13,6 +13,15 @@ const UPDATE_PERIOD: Nanos = Nanos::from_millis(100);
 const DEFAULT_CAP_MW: u64 = 2_000_000;
 const SCALE_ERROR_RATIO: f64 = 0.05;
 
+/// Models whose sensor looks at only so much of each period, as measured on them: <https://arxiv.org/abs/2312.02741>.
+const PART_TIME: [(&str, f64); 2] = [("A100", 0.25), ("H100", 0.25)];
+
+/// What is known of a model by its name; None for one that nobody measured.
+fn sensing_share(name: &str) -> Option<f64> {
+    let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
+    PART_TIME.iter().find(|(model, _)| words().any(|word| word == *model)).map(|(_, share)| *share)
+}
+
 /// The numbers of one device that can be read.
 pub struct Meters {
     pub counter: Option<By>,
@@ -110,6 +119,7 @@ pub fn describe(
         update_period: UPDATE_PERIOD,
         quantum: Some(0.001),
         scale_error_ratio: Some(SCALE_ERROR_RATIO),
+        sensing_share: sensing_share(&name),
         raw_unit: if kind == Kind::Counter { "mJ" } else { "mW" },
         note: about(&[parts, &[module, split.as_str()]].concat()),
     };
@@ -133,7 +143,27 @@ const fn averaging(by: By) -> &'static str {
         By::Field { field: field::POWER_AVERAGE, .. } => {
             "averaged_1s: a mean of the last second, which smears the edges of a window"
         }
-        By::Field { .. } => "power now; some models look only a quarter of the time",
+        By::Field { .. } => "power now",
         By::Call => "the driver doesn't tell whether this is power now or a mean of the last second",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sensing_share;
+
+    #[test]
+    fn only_models_that_were_measured_have_a_sensing_share() {
+        #[rustfmt::skip]
+        let cases: &[(&str, &str, Option<f64>)] = &[
+            ("by its last word",           "NVIDIA H100",                Some(0.25)),
+            ("among others",               "NVIDIA A100-SXM4-80GB",      Some(0.25)),
+            ("a name that only begins so", "NVIDIA A1000",               None),
+            ("another model",              "NVIDIA H200",                None),
+            ("no name",                    "",                           None),
+        ];
+        for (why, name, expected) in cases {
+            assert_eq!(sensing_share(name), *expected, "{why}");
+        }
     }
 }
