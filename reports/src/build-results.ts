@@ -1,5 +1,6 @@
+import { flagsOf } from '@perwatt/core';
 import { type CellMetrics, cellMetrics, METRIC_SPEC_VERSION, metrics } from '@perwatt/metrics';
-import type { CellFile, PowerFileSeries, RunFolder } from '@perwatt/records';
+import type { CellFile, RunFolder } from '@perwatt/records';
 import { cellInput, readCell } from './cell-input.js';
 import { notMeasured } from './not-measured.js';
 import { cellsOnFront } from './pareto-cells.js';
@@ -39,10 +40,12 @@ const resultOf = (cell: CellFile, computed: CellMetrics, torn: readonly string[]
 });
 
 /** Sources by name; a source of several sittings counts once. */
-function powerFacts(power: readonly PowerFileSeries[]): PowerFacts[] {
+function powerFacts(files: RunFolder['manifest']['power']): PowerFacts[] {
   const sources = new Map<string, PowerFacts>();
-  for (const { source, provenance, period_ns, domains } of power) {
-    if (!sources.has(source)) sources.set(source, { source, provenance, period_ns, domains });
+  for (const { source, provenance, period_ns, domains, status } of files) {
+    const known = sources.get(source) ?? { source, provenance, period_ns, domains, flags: [] };
+    const flags = [...known.flags, ...(status === undefined ? [] : flagsOf(status))];
+    sources.set(source, { ...known, flags: [...new Set(flags)] });
   }
   return [...sources.values()];
 }
@@ -92,7 +95,7 @@ export function buildResults(run: RunFolder): RunResults {
     strategies: axes.strategy.map(({ id }) => id),
     metrics,
     cells,
-    power: powerFacts(power),
+    power: powerFacts(manifest.power),
     left_out: manifest.left_out,
   };
   return {

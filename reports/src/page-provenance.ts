@@ -1,3 +1,4 @@
+import { explainFlag } from '@perwatt/core';
 import { DASH, formatNanos, formatNumber } from './format.js';
 import { type Html, html } from './html.js';
 import { tierBadge } from './page-parts.js';
@@ -88,6 +89,17 @@ function power({ power: sources, cells }: RunResults): Html {
   );
 }
 
+/** What the sensors themselves gave reason to doubt. */
+function powerFlags({ power: sources }: RunResults): Html {
+  const rows = sources.flatMap(({ source, flags }) =>
+    flags.map(explainFlag).map(({ domain, text, fix }) => {
+      const of = domain === null ? html`` : html`<small>${domain}</small>`;
+      return html`<tr><th scope="row">${source}${of}</th><td class="name">${text}</td><td class="name">${fix ?? ''}</td></tr>`;
+    }),
+  );
+  return scroll('What the sensors reported', ['Source', 'What is the matter', 'What would mend it'], rows);
+}
+
 function facts(results: RunResults): Html {
   const { host, clocks } = results;
   const entries: [string, string][] = [
@@ -118,4 +130,4 @@ function facts(results: RunResults): Html {
 export const provenanceSection = (
   results: RunResults,
 ): Html => html`<section id="provenance"><h2>Provenance</h2>
-${facts(results)}${models(results)}${datasets(results)}${strategies(results)}${power(results)}</section>`;
+${facts(results)}${models(results)}${datasets(results)}${strategies(results)}${power(results)}${powerFlags(results)}</section>`;

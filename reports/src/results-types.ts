@@ -84,6 +84,8 @@ export interface PowerFacts {
   readonly provenance: Provenance;
   readonly period_ns: number;
   readonly domains: readonly Domain[];
+  /** What its recorders had to say, over all sittings, as `explainFlag` reads it. */
+  readonly flags: readonly string[];
 }
 
 /** A run, computed: what tables, files and the page are made of. */

@@ -45,6 +45,32 @@ test('a report is three whole files, and a second one takes their place', async 
   expect(JSON.parse(readFileSync(written.json, 'utf8')).cells).toHaveLength(8);
 });
 
+test('what the sensors reported stands in the provenance, in words, with what would mend it', async () => {
+  const run = syntheticRun({ root: join(root, 'flagged'), items: 2 });
+  const [first, ...others] = run.manifest.power;
+  const status = {
+    state: 'stopped',
+    reason: null,
+    reads: 9,
+    missed_deadlines: 0,
+    read_ns: 0,
+    dropped: 4,
+  } as const;
+  const domain = first!.domains[0]!.id;
+  run.updateManifest({
+    power: [{ ...first!, status: { ...status, flags: [`stale:${domain}`] } }, ...others],
+  });
+  const results = buildResults(run);
+  expect(results.power[0]?.flags).toEqual([`stale:${domain}`, 'dropped:4']);
+  const { html } = await writeReport(results, join(run.path, 'report'), { plotlySource: '' });
+  const page = readFileSync(html, 'utf8');
+  const provenance = page.slice(page.indexOf('<section id="provenance">'));
+  expect(provenance).toContain('What the sensors reported');
+  expect(provenance).toContain(`the counter of ${domain} stood still for so long`);
+  expect(provenance).toContain('4 readings were dropped before anyone took them');
+  expect(provenance).toContain('Read the device by another source, or reload its driver.');
+});
+
 test('a place that cannot be written is one clear error', async () => {
   const results = buildResults(syntheticRun({ root: join(root, 'nowhere'), items: 2 }));
   writeFileSync(join(root, 'a-file'), '');

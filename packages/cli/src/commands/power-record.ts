@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
-import { elapsed, instant, type PowerSource, type Recorder } from '@perwatt/core';
+import { elapsed, instant, type PowerSource } from '@perwatt/core';
 import type { Window } from '@perwatt/metrics';
 import { Command, Option } from 'commander';
 import { parseDuration } from '../duration.js';
 import { figure } from '../figure.js';
+import { flagLines, statusJson } from '../flag-lines.js';
 import type { Io } from '../io.js';
 import {
   accountFor,
@@ -173,7 +174,7 @@ function summary({ command, window, idle, end, kept }: Account, accounts: readon
       ...rest,
     })),
     total: totalOf(totalAccount(accounts)),
-    recorders: kept.map(({ recorder }) => status(recorder)),
+    recorders: kept.map(({ recorder }) => statusJson(recorder)),
   };
 }
 
@@ -189,13 +190,7 @@ const flat = (name: string, { energy_j, lo_j, hi_j }: Bounded) => ({
   [`${name}_hi_j`]: hi_j,
 });
 
-const status = (recorder: Recorder) => ({
-  source: recorder.source,
-  period_ns: recorder.period_ns,
-  ...recorder.status(),
-});
-
-function textLines({ window, idle, end }: Account, accounts: readonly DomainAccount[]): string[] {
+function textLines({ window, idle, end, kept }: Account, accounts: readonly DomainAccount[]): string[] {
   const ended = end.signal === null ? `exit code ${end.exit_code}` : `ended by ${end.signal}`;
   const seconds = figure(elapsed(window.start, window.end) / 1e9, 4);
   const rows = accounts.map((own) => [own.domain.id, own.domain.scope, ...cells(own)]);
@@ -218,6 +213,7 @@ function textLines({ window, idle, end }: Account, accounts: readonly DomainAcco
     ),
     ...(beside.length > 0 ? [`not in the total: ${beside.join(', ')}`] : []),
     ...accounts.flatMap(({ domain }) => (domain.provenance === 'estimated' ? (domain.note ?? []) : [])),
+    ...flagLines(kept.map(({ recorder }) => recorder)),
   ];
 }
 

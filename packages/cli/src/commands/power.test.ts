@@ -93,6 +93,38 @@ test('sums what may be summed, and shows the rest beside it', async () => {
   expect(code).toBe(0);
 });
 
+/** A source whose recorder has something to say. */
+const outspoken = (clock: Clock): PowerSource => {
+  const [source] = steady([pkg], [40])(clock);
+  return {
+    ...source!,
+    start(options) {
+      const recorder = source!.start(options);
+      const flags = ['stale:package-0', 'psys<package'];
+      return { ...recorder, status: () => ({ ...recorder.status(), flags, dropped: 3 }) };
+    },
+  };
+};
+
+test('what a recorder has to say is told in words, and explained for machines', async () => {
+  const sources = (clock: Clock) => [outspoken(clock)];
+  const { out } = await run(['--duration', '1s'], { sources });
+  expect(out.slice(1).join('\n')).toMatchInlineSnapshot(`
+    "flag: rapl: the counter of package-0 stood still for so long that it can't have been counting
+          Read the device by another source, or reload its driver.
+    flag: rapl: the platform counter fell below the packages inside it and is no longer believed
+          Leave the platform counter out, or compare it with a wall meter.
+    flag: rapl: 3 readings were dropped before anyone took them
+          Read less often (\`power.period_ms\`), or free the processor."
+  `);
+  const { out: lines } = await run(['--duration', '1s', '--json'], { sources });
+  expect(JSON.parse(lines.at(-1) ?? '').recorders[0].explained_flags).toMatchObject([
+    { flag: 'stale:package-0', code: 'power_stale', domain: 'package-0' },
+    { flag: 'psys<package', code: 'power_psys_low', domain: null },
+    { flag: 'dropped:3', code: 'power_dropped', text: '3 readings were dropped before anyone took them' },
+  ]);
+});
+
 test('an estimate is called one wherever its number stands', async () => {
   const { out, err } = await run(['--duration', '2s'], { sources: steady([guess], [5.4321]) });
   expect(out.join('\n')).toMatchInlineSnapshot(`

@@ -5,6 +5,7 @@ import { type BestSourceOptions, bestSources, clock } from '@perwatt/native-powe
 import { Command, Option } from 'commander';
 import { parseDuration } from '../duration.js';
 import { figure } from '../figure.js';
+import { flagLines, statusJson } from '../flag-lines.js';
 import type { Io } from '../io.js';
 import {
   type DomainTotal,
@@ -94,7 +95,7 @@ async function show(io: Io, world: PowerWorld, { flags, recorders, file }: Showi
   for (const meter of meters) meter.collect();
   const totals = meters.flatMap((meter) => meter.totals(duration_ns));
   if (flags.json) io.print(JSON.stringify(summary(totals, recorders, duration_ns)));
-  else for (const line of totalLines(totals)) io.print(line);
+  else for (const line of [...totalLines(totals), ...flagLines(recorders)]) io.print(line);
   if (totals.some(({ domain, energy_j }) => domain.in_total && energy_j === null)) io.setExitCode(1);
 }
 
@@ -254,10 +255,6 @@ function summary(totals: readonly DomainTotal[], recorders: readonly Recorder[],
     estimated: totals.some(({ domain }) => isEstimate(domain)),
     domains: totals.map(({ domain, ...figures }) => ({ ...domain, ...figures })),
     total: sumTotals(totals),
-    recorders: recorders.map((recorder) => ({
-      source: recorder.source,
-      period_ns: recorder.period_ns,
-      ...recorder.status(),
-    })),
+    recorders: recorders.map(statusJson),
   };
 }
