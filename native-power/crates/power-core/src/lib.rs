@@ -4,6 +4,7 @@
 //! time comes from a [`Clock`], counters are pure values, and every joule is booked in one place.
 #![forbid(unsafe_code)]
 
+mod channel;
 mod clock;
 mod counter;
 mod cpu;
@@ -29,6 +30,7 @@ mod sources;
 mod sysfs;
 mod units;
 
+pub use channel::{ChannelInfo, ChannelReading, ChannelUnit, ChannelValue};
 pub use clock::{Clock, MonotonicClock, boot_id, suspended};
 pub use counter::{Counter, CounterSpec, Tally};
 pub use cpu::{CpuFacts, DesignPower};

@@ -8,12 +8,19 @@ use std::{
 };
 
 use crate::{
-    Clock, Domain, Ledger, Nanos, PowerError, PowerSource, Reading, Sample, chain, cross_check::disagreeing,
+    ChannelInfo, ChannelReading, Clock, Domain, Ledger, Nanos, PowerError, PowerSource, Reading, Sample,
+    chain, cross_check::disagreeing,
 };
 
 /// Samples that wait to be drained: half an hour of ten domains at 10 Hz. Beyond it the oldest go; what they booked
 /// stays in those that follow.
 const CAPACITY: usize = 1 << 18;
+
+/// Channel readings that wait to be drained: half a day of thirty channels.
+const CHANNEL_CAPACITY: usize = 1 << 20;
+
+/// What stands beside power changes slowly, and some of it costs a call each.
+const CHANNEL_PERIOD: Nanos = Nanos::from_millis(1000);
 
 const PERIODS: std::ops::RangeInclusive<i64> = 100_000..=3_600_000_000_000;
 
@@ -21,6 +28,7 @@ const PERIODS: std::ops::RangeInclusive<i64> = 100_000..=3_600_000_000_000;
 pub struct Sampler {
     shared: Arc<Shared>,
     domains: Vec<Domain>,
+    channels: Vec<ChannelInfo>,
     name: &'static str,
     period: Nanos,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -69,7 +77,16 @@ struct Engine {
     ledgers: Vec<Ledger>,
     readings: Vec<Reading>,
     samples: VecDeque<Sample>,
+    channels: Channels,
     status: SamplerStatus,
+}
+
+/// Readings beside power.
+#[derive(Default)]
+struct Channels {
+    last: Option<Nanos>,
+    buffer: Vec<ChannelReading>,
+    readings: VecDeque<ChannelReading>,
 }
 
 impl Sampler {
@@ -87,15 +104,18 @@ impl Sampler {
             return Err(PowerError::TooRare { source_name: name, period_ns: period.0, most_ns: most.0 });
         }
         let (domains, bookings): (Vec<_>, Vec<_>) = source.domains().iter().cloned().unzip();
+        let channels = source.channels().to_vec();
         let mut engine = Engine {
             source,
             clock: Box::new(clock),
             ledgers: bookings.into_iter().map(|booking| Ledger::every(period, booking)).collect(),
             readings: Vec::with_capacity(domains.len()),
             samples: VecDeque::new(),
+            channels: Channels::default(),
             status: SamplerStatus::default(),
         };
         engine.read_source()?;
+        engine.read_channels();
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
             stopping: Mutex::new(false),
@@ -108,7 +128,7 @@ impl Sampler {
                 move || shared.run(Duration::from_nanos(period.0.unsigned_abs()))
             })
             .map_err(|source| PowerError::Thread { source })?;
-        Ok(Self { shared, domains, name, period, thread: Mutex::new(Some(thread)) })
+        Ok(Self { shared, domains, channels, name, period, thread: Mutex::new(Some(thread)) })
     }
 
     /// The source's name.
@@ -129,6 +149,16 @@ impl Sampler {
     /// Everything read since the last call. Never waits longer than one reading takes.
     pub fn drain(&self) -> Vec<Sample> {
         self.shared.engine().samples.drain(..).collect()
+    }
+
+    /// What is read beside power, in the order that [`ChannelReading::channel`] counts.
+    pub fn channels(&self) -> &[ChannelInfo] {
+        &self.channels
+    }
+
+    /// Every channel reading since the last call; there is one a second, or a period where that is longer.
+    pub fn drain_channels(&self) -> Vec<ChannelReading> {
+        self.shared.engine().channels.readings.drain(..).collect()
     }
 
     /// Reads once now, out of schedule, and returns when. Reads nothing once the sampler has ended.
@@ -180,6 +210,7 @@ impl Shared {
         while self.wait_until(next) {
             let mut engine = self.engine();
             engine.step();
+            engine.step_channels();
             if engine.status.state != State::Running {
                 return;
             }
@@ -214,10 +245,25 @@ fn whole(late: Duration, period: Duration) -> u32 {
 
 impl Engine {
     fn step(&mut self) {
+        self.guarded(Self::read_source);
+    }
+
+    /// Reads the channels when they are due. A mark doesn't: it stands for a window's edge.
+    fn step_channels(&mut self) {
+        let now = self.clock.now();
+        if self.channels.last.is_none_or(|last| now - last >= CHANNEL_PERIOD) {
+            self.guarded(|engine| {
+                engine.read_channels();
+                Ok(())
+            });
+        }
+    }
+
+    fn guarded(&mut self, read: impl FnOnce(&mut Self) -> Result<(), PowerError>) {
         if self.status.state != State::Running {
             return;
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.read_source()));
+        let outcome = catch_unwind(AssertUnwindSafe(|| read(self)));
         match outcome {
             Ok(Ok(())) => {}
             Ok(Err(error)) => self.status.state = State::Failed(chain(&error)),
@@ -245,11 +291,25 @@ impl Engine {
         outcome
     }
 
+    fn read_channels(&mut self) {
+        if self.source.channels().is_empty() {
+            return;
+        }
+        let before = self.clock.now();
+        self.source.read_channels(&*self.clock, &mut self.channels.buffer);
+        self.status.read_time = self.status.read_time + (self.clock.now() - before);
+        self.channels.last = Some(before);
+        self.channels.readings.extend(self.channels.buffer.drain(..));
+        let beyond = self.channels.readings.len().saturating_sub(CHANNEL_CAPACITY);
+        self.channels.readings.drain(..beyond);
+    }
+
     fn finish(&mut self) {
         if self.status.state != State::Running {
             return;
         }
         self.step();
+        self.step_channels();
         for (domain, ledger) in (0..).zip(&mut self.ledgers) {
             self.samples.extend(ledger.close(domain));
         }

@@ -1,5 +1,6 @@
 use crate::{
-    CounterSpec, Domain, Event, Excluded, GaugeSpec, Joules, Nanos, PowerError, Provenance, Since, Watts,
+    ChannelInfo, ChannelReading, CounterSpec, Domain, Event, Excluded, GaugeSpec, Joules, Nanos, PowerError,
+    Provenance, Since, Watts,
 };
 
 /// What one reading of one domain says.
@@ -146,6 +147,14 @@ pub trait PowerSource: Send {
     fn flags(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// What is read beside power, in a fixed order. Frozen, as domains are.
+    fn channels(&self) -> &[ChannelInfo] {
+        &[]
+    }
+
+    /// Appends one reading per channel to `out`, a missing one where a channel gave no number.
+    fn read_channels(&mut self, _clock: &dyn crate::Clock, _out: &mut Vec<ChannelReading>) {}
 
     /// Appends one reading per domain to `out`, a missing one where a domain gave no number.
     ///

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     ACPI_METER, AMD_ENERGY, AMDGPU, BATTERY, CpuFacts, ESTIMATE, Estimator, INTEL_GPU, JETSON, Nanos,
     PowerError, PowerSource, Provenance, RAPL, RAPL_PERF, Rapl, Sensors, open_acpi_meter, open_amd_energy,
-    open_amdgpu, open_battery, open_intel_gpu, open_jetson, open_rapl_perf,
+    open_amdgpu, open_battery, open_intel_gpu, open_jetson, open_rapl_perf, sysfs::with_channels,
 };
 
 /// What is known of a source without opening it.
@@ -49,8 +49,12 @@ const fn info(name: &'static str, provenance: Provenance, period_ms: i64) -> Sou
     SourceInfo { name, provenance, default_period: Nanos::from_millis(period_ms) }
 }
 
-/// Opens the source of this name on the tree under `root`, normally `/`.
+/// Opens the source of this name on the tree under `root`, normally `/`, with the channels of what it measures.
 pub fn open_source(name: &str, root: &Path) -> Result<Box<dyn PowerSource>, PowerError> {
+    open_bare(name, root).map(|source| with_channels(source, root))
+}
+
+fn open_bare(name: &str, root: &Path) -> Result<Box<dyn PowerSource>, PowerError> {
     match name {
         RAPL => Ok(Box::new(Rapl::open(root)?)),
         ESTIMATE => Ok(Box::new(Estimator::open(root)?)),
@@ -77,7 +81,7 @@ pub struct SourceProbe {
 /// Tries every source on the tree under `root`.
 pub fn probe_sources(root: &Path) -> Vec<SourceProbe> {
     let hidden = CpuFacts::read(root).virtual_machine;
-    let probe = |info: &SourceInfo| match open_source(info.name, root) {
+    let probe = |info: &SourceInfo| match open_bare(info.name, root) {
         Ok(source) if info.name == ESTIMATE => usable(info.name, notes(&*source)),
         Ok(source) => usable(info.name, describe(&*source)),
         Err(error) => refused(info.name, &error, hidden),
