@@ -4,6 +4,7 @@ export { parseMatrix } from './parse-matrix.js';
 export { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
 export {
   type OpenPowerStream,
+  type PowerSegments,
   type PowerStream,
   type PowerStreamOptions,
   streamHere,

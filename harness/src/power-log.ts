@@ -10,7 +10,7 @@ import {
 } from '@perwatt/core';
 import { boundaryOf, type PowerSeries } from '@perwatt/metrics';
 import type { PowerFile, RunFolder, SegmentEntry, SourceFlag } from '@perwatt/records';
-import { type OpenPowerStream, type PowerStream, streamHere } from './power-stream.js';
+import { type OpenPowerStream, type PowerSegments, type PowerStream, streamHere } from './power-stream.js';
 import { type SeriesMemory, seriesMemory, type WattsNow } from './series-memory.js';
 
 /** Reads every source of a run, keeps the recent samples in memory and streams all of them to the run folder. */
@@ -116,8 +116,18 @@ function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptio
   const file = `${source.name}-${seg}.arrows`;
   const stream = openStream(source, {
     ...(period_ms !== undefined && { period_ns: period_ms * 1e6 }),
-    segment: { folder: run.powerFolder, file, table: 'samples', sitting: seg, metadata: {} },
+    samples: { folder: run.powerFolder, file, table: 'samples', sitting: seg, metadata: {} },
+    channels: {
+      folder: run.powerFolder,
+      file: `${source.name}-channels-${seg}.arrows`,
+      table: 'channels',
+      sitting: seg,
+      metadata: {},
+    },
   });
+  const hasChannels = stream.drainChannels !== undefined && (stream.channels ?? []).length > 0;
+  const channelFile = (segment: SegmentEntry | null) =>
+    hasChannels ? { channels: { file: `${source.name}-channels-${seg}.arrows`, segment } } : {};
   const entry: PowerFile = {
     file,
     source: source.name,
@@ -126,18 +136,20 @@ function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptio
     domains: stream.domains,
     boot_id,
     segment: null,
+    ...channelFile(null),
   };
   run.updateManifest({ power: [...run.manifest.power, entry] });
   const memories = stream.domains.map(seriesMemory);
-  const note = (segment: SegmentEntry | null) => {
-    const status = stream.status();
-    const power = run.manifest.power.map((p) => (p.file === file ? { ...p, status, segment } : p));
-    run.updateManifest({ power });
+  const note = (segments: PowerSegments | null) => {
+    const known = { status: stream.status(), segment: segments?.samples ?? null };
+    const now = { ...known, ...channelFile(segments?.channels ?? null) };
+    run.updateManifest({ power: run.manifest.power.map((p) => (p.file === file ? { ...p, ...now } : p)) });
   };
   const flags = () => flagsOf(stream.status());
   let noted = kindsOf(flags());
   const drain = () => {
     remember(stream.drain(), memories);
+    stream.drainChannels?.();
     const kinds = kindsOf(flags());
     if (kinds === noted) return;
     noted = kinds;
@@ -151,6 +163,7 @@ function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptio
     close() {
       stream.stop();
       remember(stream.drain(), memories);
+      stream.drainChannels?.();
       note(stream.close());
     },
   };

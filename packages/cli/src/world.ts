@@ -19,7 +19,7 @@ import {
 } from '@perwatt/core';
 import { loadDataset } from '@perwatt/datasets';
 import { graderById } from '@perwatt/graders';
-import type { PreparedModel } from '@perwatt/harness';
+import { type OpenPowerStream, type PreparedModel, streamHere } from '@perwatt/harness';
 import {
   bestSources,
   bootId,
@@ -35,6 +35,8 @@ import type { MakeDeps } from './commands/run.js';
 import type { Io } from './io.js';
 import { openMeters, splitSources } from './meters.js';
 import { powerPlace, sysRoot } from './power-place.js';
+import { openPowerThread } from './power-thread.js';
+import type { NativePlace } from './power-thread-messages.js';
 
 /** The real world of a run, from the leaves. */
 export const makeDeps =
@@ -53,6 +55,7 @@ export const makeDeps =
         return times === null ? null : { host_busy_ns: times.busy_ns, own_ns: times.own_ns };
       },
       powerSources: (wanted) => powerOf(wanted, { root, base, io }),
+      openPowerStream,
       loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed }),
       grader: graderById,
       strategy: strategyById,
@@ -60,6 +63,15 @@ export const makeDeps =
         endpoint === null ? embedded(entry, { io, fetch }) : served(entry, endpoint, io),
     };
   };
+
+/** Where this host's sources are found again by a thread. */
+const places = new WeakMap<PowerSource, NativePlace>();
+
+/** This host's sources are read and written by threads of their own; meters and agents within this one. */
+const openPowerStream: OpenPowerStream = (source, options) => {
+  const place = places.get(source);
+  return place === undefined ? streamHere(source, options) : openPowerThread(place, options);
+};
 
 interface Reading {
   readonly root: string;
@@ -87,7 +99,9 @@ async function powerOf(
 /** No source at all is no reason to refuse a run: accuracy and time are measured, and the report says what is missing. */
 function sources(root: string, names: readonly string[] | undefined, io: Io): readonly PowerSource[] {
   try {
-    return bestSources({ ...powerPlace(io), root, ...(names && { names }) });
+    const found = bestSources({ ...powerPlace(io), root, ...(names && { names }) });
+    for (const source of found) places.set(source, { ...powerPlace(io), root, name: source.name });
+    return found;
   } catch (error) {
     if (names !== undefined || !(error instanceof PerwattError && error.code === 'POWER_NO_SOURCE'))
       throw error;
