@@ -3,6 +3,19 @@ export { type Attribution, attribute, type QueryEnergy } from './attribute.js';
 export { type AveragedOptions, averagedEnergy } from './averaged-energy.js';
 export { bootstrapMean, bootstrapRatio, type RatioCluster } from './bootstrap.js';
 export { boundaryOf } from './boundary.js';
+export {
+  type AmbiguousName,
+  CatalogueAccelerator,
+  CatalogueModel,
+  type CatalogueSource,
+  ModelShape,
+  type NumberType,
+  numberTypes,
+  OwnEntries,
+} from './catalogue/catalogue-schema.js';
+export { type Found, findAccelerator, findModel } from './catalogue/find-entry.js';
+export { type Catalogue, shippedCatalogue } from './catalogue/load-catalogue.js';
+export { withOwnEntries } from './catalogue/own-entries.js';
 export { cellMetrics } from './cell-metrics.js';
 export type {
   BaselineInput,
@@ -18,6 +31,18 @@ export type {
 } from './cell-types.js';
 export { FEWEST_REPEATS } from './cell-values.js';
 export { energyInWindow, energyOverSpans } from './energy-window.js';
+export { countParams, type LayerKinds, layerKinds, type ParamCounts } from './flops/count-params.js';
+export { type CallTokens, callFlop, decodeFlop, type Prefill, prefillFlop } from './flops/flop-count.js';
+export { type KvElements, type KvType, kvBytes, kvElementBytes, kvElements } from './flops/kv-bytes.js';
+export {
+  decodeReadBytes,
+  expectedExperts,
+  mixedWeightBits,
+  type WeightFormat,
+  type WeightType,
+  weightBits,
+  weightBytes,
+} from './flops/weight-bytes.js';
 export { meanPower, type PowerReading } from './mean-power.js';
 export {
   METRIC_SPEC_VERSION,
@@ -34,6 +59,10 @@ export {
   type PhaseEnergy,
   phaseEnergy,
 } from './phase-energy.js';
+export { fastestPeak } from './physics/compute-check.js';
+export type { PhysicsCheck, PhysicsFinding, PhysicsOutcome } from './physics/finding.js';
+export { type PhysicsFlag, physicsFlags, physicsGate } from './physics/physics-gate.js';
+export type { PhysicsClaims, PhysicsSetup } from './physics/physics-setup.js';
 export { type CrossCheck, crossCheck, holdsPackages } from './sanity.js';
 export { shortestMeasurable } from './series-index.js';
 export { busySpans, idleSpans, totalLength } from './spans.js';
