@@ -114,7 +114,7 @@ export function feedRecorder(options: FeedOptions, { binding, problem }: Loaded 
       if (status.state === 'running') onMark?.();
       return at;
     },
-    status: () => status,
+    status: () => ({ ...status, dropped: feed.dropped }),
     stop: () => end({ state: 'stopped', reason: null }),
   };
 }

@@ -6,6 +6,16 @@ use crate::Nanos;
 pub trait Clock: Send {
     /// The time now. Never goes back.
     fn now(&self) -> Nanos;
+
+    /// How long the host has slept so far; None where that isn't known, or can't be told exactly at this moment.
+    fn slept(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// The time of day less `now`; None where that isn't known, or can't be told exactly at this moment.
+    fn wall_offset(&self) -> Option<Nanos> {
+        None
+    }
 }
 
 /// The host's monotonic clock. On Linux it is `CLOCK_MONOTONIC` in absolute terms, so that every process of one boot
@@ -17,6 +27,31 @@ impl Clock for MonotonicClock {
     fn now(&self) -> Nanos {
         monotonic()
     }
+
+    #[cfg(target_os = "linux")]
+    fn slept(&self) -> Option<Nanos> {
+        offset(|| Some(nanos(rustix::time::clock_gettime(rustix::time::ClockId::Boottime))))
+    }
+
+    fn wall_offset(&self) -> Option<Nanos> {
+        offset(wall_time)
+    }
+}
+
+/// Two looks further apart than this say nothing exact of what was looked at in between.
+const TIGHT: Nanos = Nanos::from_millis(1);
+
+/// Another clock less the monotonic one.
+fn offset(other: impl FnOnce() -> Option<Nanos>) -> Option<Nanos> {
+    let before = monotonic();
+    let seen = other()?;
+    let after = monotonic();
+    (after - before <= TIGHT).then(|| seen - before.midpoint(after))
+}
+
+fn wall_time() -> Option<Nanos> {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_nanos()).ok().map(Nanos)
 }
 
 #[cfg(target_os = "linux")]

@@ -75,6 +75,7 @@ pub struct Counter {
     modulus: Option<u64>,
     base: Option<Point>,
     suspect: Option<Point>,
+    interrupted: bool,
     grew_at: Nanos,
     booked_uj: u64,
     lo_uj: u64,
@@ -103,6 +104,7 @@ impl Counter {
             modulus: spec.modulus(),
             base: None,
             suspect: None,
+            interrupted: false,
             grew_at: Nanos(0),
             booked_uj: 0,
             lo_uj: 0,
@@ -131,6 +133,9 @@ impl Counter {
             self.tally.clock += 1;
             return Event::Clock;
         }
+        if std::mem::take(&mut self.interrupted) {
+            return self.start_anew(base, point);
+        }
         if let Some(step) = self.step(base, point) {
             return self.accept(point, &step);
         }
@@ -144,6 +149,17 @@ impl Counter {
         }
         self.suspect = Some(point);
         Event::Suspect
+    }
+
+    /// Something happened since the last reading that the numbers can't be trusted across, for instance that the host
+    /// slept: up to the next number, nothing is booked.
+    pub const fn interrupt(&mut self) {
+        self.interrupted = true;
+    }
+
+    /// The sensor proved to renew its value less often than was declared.
+    pub fn renewed_every(&mut self, update_period: Nanos) {
+        self.spec.update_period = self.spec.update_period.max(update_period);
     }
 
     /// Ends the series. A number still in doubt becomes a gap, and `true` is returned.
@@ -165,6 +181,14 @@ impl Counter {
     /// What happened so far.
     pub const fn tally(&self) -> Tally {
         self.tally
+    }
+
+    fn start_anew(&mut self, base: Point, point: Point) -> Event {
+        self.add_gap(point.at - base.at);
+        self.base = Some(point);
+        self.suspect = None;
+        self.grew_at = point.at;
+        Event::Gap
     }
 
     fn accept(&mut self, point: Point, step: &Step) -> Event {

@@ -10,19 +10,20 @@ const AGREE: RangeInclusive<f64> = 0.9..=1.1;
 /// Below it the sensors' own steps at both ends weigh too much.
 const LEAST_SPAN: Nanos = Nanos::from_millis(5_000);
 
-/// Ids of counters that disagree with the power beside them, over all that was recorded without a gap. The two are found
-/// by their ids: `…:energy` and `…:power`.
+/// Ids of counters that disagree with the power beside them, over all that was recorded without a gap.
 pub fn disagreeing(domains: &[Domain], ledgers: &[Ledger]) -> Vec<String> {
-    let of = |id: &str, kind: Kind| {
-        let found = domains.iter().position(|domain| domain.id == id && domain.kind == kind)?;
-        ledgers.get(found)
-    };
-    let disagrees = |domain: &&Domain| {
-        let beside = domain.id.strip_suffix(":energy").map(|device| format!("{device}:power"));
-        let both = of(&domain.id, Kind::Counter).zip(beside.and_then(|id| of(&id, Kind::Gauge)));
+    let disagrees = |(index, domain): &(usize, &Domain)| {
+        let beside = power_beside(domains, &domain.id).filter(|_| domain.kind == Kind::Counter);
+        let both = ledgers.get(*index).zip(beside.and_then(|beside| ledgers.get(beside)));
         both.is_some_and(|(counter, gauge)| disagree(counter, gauge))
     };
-    domains.iter().filter(disagrees).map(|domain| domain.id.clone()).collect()
+    domains.iter().enumerate().filter(disagrees).map(|(_, domain)| domain.id.clone()).collect()
+}
+
+/// Index of the power of the device whose counter has this id: `…:energy` and `…:power`.
+pub fn power_beside(domains: &[Domain], counter: &str) -> Option<usize> {
+    let id = format!("{}:power", counter.strip_suffix(":energy")?);
+    domains.iter().position(|domain| domain.id == id && domain.kind == Kind::Gauge)
 }
 
 fn disagree(counter: &Ledger, gauge: &Ledger) -> bool {

@@ -44,6 +44,7 @@ pub struct GaugeTally {
 pub struct Gauge {
     spec: GaugeSpec,
     last: Option<(Nanos, Watts)>,
+    interrupted: bool,
     booked: Joules,
     lo: Joules,
     hi: Joules,
@@ -56,6 +57,7 @@ impl Gauge {
         Self {
             spec,
             last: None,
+            interrupted: false,
             booked: Joules::ZERO,
             lo: Joules::ZERO,
             hi: Joules::ZERO,
@@ -79,7 +81,7 @@ impl Gauge {
         }
         self.last = Some((at, power));
         let span = at - then;
-        if span > self.spec.max_gap {
+        if std::mem::take(&mut self.interrupted) || span > self.spec.max_gap {
             self.add_gap(span);
             return Event::Gap;
         }
@@ -88,6 +90,17 @@ impl Gauge {
         self.lo = self.lo + energy;
         self.hi = self.hi + energy;
         Event::Ok
+    }
+
+    /// Something happened since the last reading that power can't be drawn through, for instance that the host slept: the
+    /// time up to the next reading is a gap.
+    pub const fn interrupt(&mut self) {
+        self.interrupted = true;
+    }
+
+    /// The sensor proved to renew its value less often than was declared.
+    pub fn renewed_every(&mut self, update_period: Nanos) {
+        self.spec = self.spec.read_every(update_period);
     }
 
     /// Ends the series at `at`. When nothing was read for longer than the longest gap, that span becomes a gap, and

@@ -50,6 +50,25 @@ impl Ledger {
         }
     }
 
+    /// The host slept, or something else came between the last reading and the next: what lies between them stays
+    /// unknown. An estimate goes by the time that the host was awake, and goes on.
+    pub const fn interrupt(&mut self) {
+        match &mut self.book {
+            Book::Counter(counter) => counter.interrupt(),
+            Book::Gauge(gauge) => gauge.interrupt(),
+            Book::MeanPower(_) => {}
+        }
+    }
+
+    /// The sensor proved to renew its value every `update_period`. A shorter one than was declared changes nothing.
+    pub fn renewed_every(&mut self, update_period: Nanos) {
+        match &mut self.book {
+            Book::Counter(counter) => counter.renewed_every(update_period),
+            Book::Gauge(gauge) => gauge.renewed_every(update_period),
+            Book::MeanPower(_) => {}
+        }
+    }
+
     /// What was booked since the first reading; None before it, and when the bounds leave room for more or less.
     pub(crate) fn certain(&self) -> Option<Certain> {
         let (first, last) = self.numbers?;
@@ -57,7 +76,8 @@ impl Ledger {
         (lo == energy && hi == energy).then_some(Certain { first, last, energy })
     }
 
-    const fn booked(&self) -> (Joules, Joules, Joules) {
+    /// Energy since the first reading, and its bounds.
+    pub(crate) const fn booked(&self) -> (Joules, Joules, Joules) {
         match &self.book {
             Book::Counter(counter) => counter.booked(),
             Book::Gauge(gauge) => gauge.booked(),

@@ -6,6 +6,7 @@
 
 mod channel;
 mod clock;
+mod clock_watch;
 mod counter;
 mod cpu;
 mod cross_check;
@@ -19,6 +20,7 @@ mod gauge;
 mod ioreport;
 mod ledger;
 mod mean_power;
+mod observed;
 mod overlap;
 mod platform;
 mod rapl;
@@ -27,8 +29,10 @@ mod replay;
 mod sampler;
 mod source;
 mod sources;
+mod standstill;
 mod sysfs;
 mod units;
+mod watch;
 
 pub use channel::{ChannelInfo, ChannelReading, ChannelUnit, ChannelValue};
 pub use clock::{Clock, MonotonicClock, boot_id, suspended};
@@ -42,6 +46,7 @@ pub use gauge::{Gauge, GaugeSpec, GaugeTally};
 pub use ioreport::{Channel, channel as ioreport_channel};
 pub use ledger::Ledger;
 pub use mean_power::{Band, MeanPower, Since};
+pub use observed::{Observed, Unobserved};
 pub use overlap::{Candidate, clash, left_unused};
 pub use rapl::{Excluded, RAPL, Rapl};
 pub use rapl_perf::{RAPL_PERF, open_rapl_perf};

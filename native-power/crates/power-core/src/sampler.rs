@@ -8,8 +8,8 @@ use std::{
 };
 
 use crate::{
-    ChannelInfo, ChannelReading, Clock, Domain, Ledger, Nanos, PowerError, PowerSource, Reading, Sample,
-    chain, cross_check::disagreeing,
+    ChannelInfo, ChannelReading, Clock, Domain, Ledger, Nanos, Observed, PowerError, PowerSource, Reading,
+    Sample, chain, observed::Pace, watch::Watch,
 };
 
 /// Samples that wait to be drained: half an hour of ten domains at 10 Hz. Beyond it the oldest go; what they booked
@@ -21,6 +21,13 @@ const CHANNEL_CAPACITY: usize = 1 << 20;
 
 /// What stands beside power changes slowly, and some of it costs a call each.
 const CHANNEL_PERIOD: Nanos = Nanos::from_millis(1000);
+
+/// How long sensors are read fast at the start, to see how often they renew their values, and how fast: never so that
+/// reading takes more than a fifth of the time. A source that is read about as fast on schedule needs none of it.
+const PROBE: Duration = Duration::from_millis(350);
+const PROBE_PAUSE: Duration = Duration::from_millis(1);
+const PROBE_SHARE: u32 = 4;
+const PROBED_PERIOD: Duration = Duration::from_millis(5);
 
 const PERIODS: std::ops::RangeInclusive<i64> = 100_000..=3_600_000_000_000;
 
@@ -35,7 +42,7 @@ pub struct Sampler {
 }
 
 /// How a sampler fares.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SamplerStatus {
     /// Whether it reads, has been stopped, or broke down.
     pub state: State,
@@ -47,10 +54,13 @@ pub struct SamplerStatus {
     pub read_time: Nanos,
     /// Samples that were never drained and had to make room.
     pub dropped: u64,
-    /// What a reader of the samples should know: the source's own flags, `stale:` before the id of every counter that
-    /// stood still for so long that it can't have been counting, and `cross-check:` before that of every counter that
-    /// disagrees with the power beside it.
+    /// What a reader of the samples should know: the source's own flags; `stale:` before the id of every counter that
+    /// stood still for so long that it can't have been counting, `stale->gauge:` where the power beside it says so;
+    /// `cross-check:` before that of every counter that disagrees with the power beside it; `suspended` when the host
+    /// slept, `clock_step` when its wall clock was set.
     pub flags: Vec<String>,
+    /// By domain: what readings showed of its sensor.
+    pub observed: Vec<Observed>,
 }
 
 /// What a sampler is doing.
@@ -77,6 +87,7 @@ struct Engine {
     ledgers: Vec<Ledger>,
     readings: Vec<Reading>,
     samples: VecDeque<Sample>,
+    watch: Watch,
     channels: Channels,
     status: SamplerStatus,
 }
@@ -111,6 +122,7 @@ impl Sampler {
             ledgers: bookings.into_iter().map(|booking| Ledger::every(period, booking)).collect(),
             readings: Vec::with_capacity(domains.len()),
             samples: VecDeque::new(),
+            watch: Watch::over(&domains),
             channels: Channels::default(),
             status: SamplerStatus::default(),
         };
@@ -172,12 +184,10 @@ impl Sampler {
     /// How it fares.
     pub fn status(&self) -> SamplerStatus {
         let engine = self.shared.engine();
-        let stale = self.domains.iter().zip(&engine.ledgers).filter(|(_, ledger)| ledger.stale());
-        let stale = stale.map(|(domain, _)| format!("stale:{}", domain.id));
-        let disagreeing = disagreeing(&self.domains, &engine.ledgers).into_iter();
-        let disagreeing = disagreeing.map(|id| format!("cross-check:{id}"));
+        let noticed = engine.watch.flags(&self.domains, &engine.ledgers);
         SamplerStatus {
-            flags: engine.source.flags().into_iter().chain(stale).chain(disagreeing).collect(),
+            flags: engine.source.flags().into_iter().chain(noticed).collect(),
+            observed: engine.watch.observed(),
             ..engine.status.clone()
         }
     }
@@ -207,7 +217,12 @@ impl Shared {
     /// Deadlines are absolute, so that one late reading delays no other; those that passed meanwhile are skipped.
     fn run(&self, period: Duration) {
         let mut next = Instant::now() + period;
-        while self.wait_until(next) {
+        let probed = Instant::now() + if period > PROBED_PERIOD { PROBE } else { Duration::ZERO };
+        loop {
+            self.probe(next.min(probed));
+            if !self.wait_until(next) {
+                return;
+            }
             let mut engine = self.engine();
             engine.step();
             engine.step_channels();
@@ -219,6 +234,20 @@ impl Shared {
             let missed = whole(late, period);
             next += period * missed;
             engine.status.missed_deadlines += u64::from(missed);
+        }
+    }
+
+    /// Reads fast until `end`, or until that would show nothing more. What is read is watched, not booked.
+    fn probe(&self, end: Instant) {
+        let mut pause = PROBE_PAUSE;
+        while Instant::now() + pause < end && self.wait_until(Instant::now() + pause) {
+            let mut engine = self.engine();
+            if !engine.watch.wants_probe() || engine.status.state != State::Running {
+                return;
+            }
+            let before = Instant::now();
+            engine.guarded(Engine::read_probe);
+            pause = PROBE_PAUSE.max(before.elapsed() * PROBE_SHARE);
         }
     }
 
@@ -279,15 +308,27 @@ impl Engine {
         let outcome = self.source.read(&*self.clock, &mut self.readings);
         self.status.reads += 1;
         self.status.read_time = self.status.read_time + (self.clock.now() - before);
+        self.watch.look(&*self.clock, &mut self.ledgers);
+        self.watch.learn(Pace::Scheduled, &self.readings, &mut self.ledgers);
         for reading in &self.readings {
             if let Some(ledger) = self.ledgers.get_mut(usize::from(reading.domain)) {
                 self.samples.push_back(ledger.enter(reading));
             }
         }
+        self.watch.check(before, &self.ledgers);
         while self.samples.len() > CAPACITY {
             self.samples.pop_front();
             self.status.dropped += 1;
         }
+        outcome
+    }
+
+    fn read_probe(&mut self) -> Result<(), PowerError> {
+        self.readings.clear();
+        let before = self.clock.now();
+        let outcome = self.source.read(&*self.clock, &mut self.readings);
+        self.status.read_time = self.status.read_time + (self.clock.now() - before);
+        self.watch.learn(Pace::Probe, &self.readings, &mut self.ledgers);
         outcome
     }
 

@@ -6,7 +6,7 @@ use napi::bindgen_prelude::BigInt;
 use napi_derive::napi;
 use power_core::{Booking, CounterSpec, GaugeSpec, Missing, Nanos, Reading, Value, Watts};
 
-use crate::{SampleColumns, columns, nanos};
+use crate::{SampleColumns, columns, count, nanos};
 
 /// How the readings of one domain are booked.
 #[napi(object, object_to_js = false)]
@@ -62,6 +62,12 @@ impl Feed {
     #[napi]
     pub fn drain(&self) -> SampleColumns {
         columns(&self.lock().drain())
+    }
+
+    /// Samples that were never drained and had to make room.
+    #[napi(getter)]
+    pub fn dropped(&self) -> f64 {
+        count(self.lock().dropped())
     }
 
     /// Ends the series.

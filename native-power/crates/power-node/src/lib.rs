@@ -188,7 +188,24 @@ pub struct RecorderStatus {
     pub missed_deadlines: f64,
     #[napi(js_name = "read_ns")]
     pub read_ns: f64,
+    pub dropped: f64,
     pub flags: Vec<String>,
+    pub observed: Vec<ObservedDomain>,
+}
+
+/// What readings of one domain showed of its sensor.
+#[napi(object, object_from_js = false)]
+pub struct ObservedDomain {
+    pub domain: String,
+    #[napi(js_name = "update_period_ns", ts_type = "number | null")]
+    pub update_period_ns: Nullable<f64>,
+    #[napi(
+        ts_type = "'not_changed' | 'too_few_changes' | 'faster_than_read' | 'coarse_counter' | 'not_sensed' | null"
+    )]
+    pub reason: Nullable<String>,
+    #[napi(ts_type = "number | null")]
+    pub quantum: Nullable<f64>,
+    pub samples: f64,
 }
 
 #[napi(object, object_to_js = false)]
@@ -255,7 +272,9 @@ impl Recorder {
             reads: count(status.reads),
             missed_deadlines: count(status.missed_deadlines),
             read_ns: span(status.read_time),
+            dropped: count(status.dropped),
             flags: status.flags,
+            observed: self.sampler.domains().iter().zip(&status.observed).map(observed).collect(),
         }
     }
 
@@ -284,6 +303,16 @@ fn stop_with(env: Env, sampler: &Arc<Sampler>) -> napi::Result<()> {
         }
     };
     env.add_env_cleanup_hook(Arc::downgrade(sampler), stop).map(|_| ())
+}
+
+fn observed((domain, seen): (&Domain, &power_core::Observed)) -> ObservedDomain {
+    ObservedDomain {
+        domain: domain.id.clone(),
+        update_period_ns: nullable(seen.update_period.ok().map(span)),
+        reason: nullable(seen.update_period.err().map(|why| why.name().to_owned())),
+        quantum: nullable(seen.quantum),
+        samples: count(seen.samples),
+    }
 }
 
 impl From<&Domain> for DomainInfo {
