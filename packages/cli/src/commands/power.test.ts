@@ -148,6 +148,72 @@ test('a terminal is redrawn in place twice a second, and cleared at the end', as
   expect(out).toHaveLength(3);
 });
 
+test('where there is room, every domain has its last minute as bars', async () => {
+  const watts = (elapsed_ns: number) => (elapsed_ns < 1e9 ? 10 : 80);
+  const sources = (clock: Clock) => [
+    steadyPowerSource({
+      name: 'rapl',
+      domains: [pkg, dram],
+      clock,
+      watts: (d, at) => (d === 0 ? watts(at) : 2),
+    }),
+  ];
+  const { drawn } = await run(['--duration', '2500ms'], { columns: 40, sources });
+  expect(drawn.at(-2)?.replace('\r\u001b[3A\u001b[0J', '')).toBe(
+    'package-0  80.00 W                ▁▂███\ndram-0     2.000 W                █████\n2.5 s\n',
+  );
+  for (const frame of drawn) for (const line of frame.split('\n')) expect(line.length).toBeLessThan(60);
+});
+
+test('a terminal that cannot move its cursor gets plain lines', async () => {
+  const { drawn, err } = await run(['--duration', '1s'], {
+    columns: 80,
+    env: { TERM: 'dumb' },
+    sources: steady([pkg], [40]),
+  });
+  expect([drawn, err]).toEqual([[], ['1.0 s  package-0 40.00 W']]);
+});
+
+/** A source that reads a temperature, a clock and reasons to slow down beside its power. */
+const withChannels = (clock: Clock): PowerSource => {
+  const [source] = steady([pkg], [40])(clock);
+  return {
+    ...source!,
+    start: (options) => ({
+      ...source!.start(options),
+      channels: [
+        { device: 'gpu', channel: 'gpu_temp_c', unit: '°C' },
+        { device: 'gpu', channel: 'sm_clock_hz', unit: 'Hz' },
+        { device: 'gpu', channel: 'throttle_reasons', unit: 'bits' },
+        { device: 'gpu', channel: 'fan_ratio', unit: '1' },
+      ],
+      drainChannels: () => ({
+        at_ns: BigInt64Array.of(1n, 1n, 1n, 1n),
+        channel: Uint16Array.of(0, 1, 2, 3),
+        value: Float64Array.of(64, 1.98e9, 4, 0),
+        value_valid: Uint8Array.of(1, 1, 1, 0),
+        text: [null, null, 'sw_power_cap', null],
+        missing_reason: [null, null, null, 'not supported'],
+      }),
+    }),
+  };
+};
+
+test('temperature, clock and throttling stand below the watts, and what has no reading is left out', async () => {
+  const sources = (clock: Clock) => [withChannels(clock)];
+  const { drawn } = await run(['--duration', '500ms'], { columns: 80, sources });
+  expect(drawn[0]?.split('\n')[1]).toBe(
+    'gpu  gpu temp 64.0 °C  sm clock 1.98 GHz  throttle reasons sw_power_cap',
+  );
+  const { out } = await run(['--duration', '500ms', '--json'], { sources });
+  expect(JSON.parse(out[0] ?? '').channels).toMatchObject([
+    { channel: 'gpu_temp_c', value: 64 },
+    { channel: 'sm_clock_hz', value: 1.98e9 },
+    { channel: 'throttle_reasons', value: 4, text: 'sw_power_cap' },
+    { channel: 'fan_ratio', value: null },
+  ]);
+});
+
 test('machines get a line a refresh and a summary', async () => {
   const { out, err } = await run(['--duration', '1s', '--period', '500ms', '--json'], {
     columns: 80,

@@ -3,18 +3,13 @@ import { setTimeout } from 'node:timers/promises';
 import { type Clock, type Domain, elapsed, type PowerSource, type Recorder } from '@perwatt/core';
 import { type BestSourceOptions, bestSources, clock } from '@perwatt/native-power';
 import { Command, Option } from 'commander';
+import { type ChannelMemory, channelMemory } from '../channel-memory.js';
 import { parseDuration } from '../duration.js';
 import { figure } from '../figure.js';
 import { flagLines, statusJson } from '../flag-lines.js';
 import type { Io } from '../io.js';
-import {
-  type DomainTotal,
-  type PowerMeter,
-  powerMeter,
-  sumKnown,
-  summedOf,
-  sumTotals,
-} from '../power-meter.js';
+import { isEstimate, type PowerDisplay, powerDisplay, wattsText } from '../power-display.js';
+import { type DomainTotal, type PowerMeter, powerMeter, summedOf, sumTotals } from '../power-meter.js';
 import { powerPlace } from '../power-place.js';
 import { type SampleFile, sampleFile } from '../sample-file.js';
 import { startRecorders } from '../start-recorders.js';
@@ -36,9 +31,6 @@ export interface PowerWorld {
   /** Waits; returns early when the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
-
-/** Time between two refreshes, ms: on a terminal or as JSON, and as plain lines. */
-const refreshMs = { live: 500, plain: 1000 };
 
 /** `perwatt power`: live watts of every domain, and what they add up to. */
 export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources, clock, pause }): Command =>
@@ -81,14 +73,15 @@ interface Showing {
 
 async function show(io: Io, world: PowerWorld, { flags, recorders, file }: Showing): Promise<void> {
   const meters = recorders.map((recorder) => powerMeter(file === null ? recorder : kept(recorder, file)));
-  const display = showOn(
+  const display = powerDisplay(
     io,
     recorders.flatMap(({ domains }) => domains),
     flags,
   );
+  const memories = recorders.map(channelMemory);
   const began = world.clock.now();
   const elapsedNs = () => elapsed(began, world.clock.now());
-  await watch({ io, world, meters, display, elapsedNs, duration_ms: flags.duration });
+  await watch({ io, world, meters, memories, display, elapsedNs, duration_ms: flags.duration });
   for (const recorder of recorders) recorder.stop();
   display.end();
   const duration_ns = elapsedNs();
@@ -114,22 +107,25 @@ interface Watching {
   readonly io: Io;
   readonly world: PowerWorld;
   readonly meters: readonly PowerMeter[];
-  readonly display: Show;
+  readonly memories: readonly ChannelMemory[];
+  readonly display: PowerDisplay;
   readonly elapsedNs: () => number;
   readonly duration_ms: number;
 }
 
 /** Refreshes until the time is over or the user has had enough. */
-async function watch({ io, world, meters, display, elapsedNs, duration_ms }: Watching): Promise<void> {
+async function watch(watching: Watching): Promise<void> {
+  const { io, world, meters, memories, display, elapsedNs, duration_ms } = watching;
   for (;;) {
     const left = duration_ms - elapsedNs() / 1e6;
     if (left <= 0 || io.signal.aborted) return;
     await world.pause(Math.min(display.every_ms, left), io.signal);
-    for (const meter of meters) meter.collect();
-    display.frame(
-      elapsedNs(),
-      meters.flatMap((meter) => meter.watts()),
-    );
+    for (const own of [...meters, ...memories]) own.collect();
+    display.frame({
+      elapsed_ns: elapsedNs(),
+      watts: meters.flatMap((meter) => meter.watts()),
+      channels: memories.flatMap((memory) => memory.latest()),
+    });
   }
 }
 
@@ -140,79 +136,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
     if (!signal.aborted) throw error;
   }
 }
-
-/** A way to show watts as they come. */
-interface Show {
-  readonly every_ms: number;
-  frame(elapsed_ns: number, watts: readonly (number | null)[]): void;
-  end(): void;
-}
-
-function showOn(io: Io, domains: readonly Domain[], { json }: Flags): Show {
-  if (json) return jsonLines(io, domains);
-  return io.columns === null ? plainLines(io, domains) : redraw(io, domains, io.columns);
-}
-
-const jsonLines = (io: Io, domains: readonly Domain[]): Show => ({
-  every_ms: refreshMs.live,
-  frame(elapsed_ns, watts) {
-    const rows = domains.map(({ id, source, scope, provenance, in_total }, d) => {
-      return { id, source, scope, provenance, in_total, power_w: watts[d] ?? null };
-    });
-    io.print(
-      JSON.stringify({
-        kind: 'reading',
-        elapsed_ns,
-        domains: rows,
-        total_power_w: totalWatts(domains, watts),
-      }),
-    );
-  },
-  end() {},
-});
-
-const plainLines = (io: Io, domains: readonly Domain[]): Show => ({
-  every_ms: refreshMs.plain,
-  frame(elapsed_ns, watts) {
-    const parts = domains.map((domain, d) => `${domain.id} ${wattsText(watts[d] ?? null, domain)}`);
-    io.printError(`${(elapsed_ns / 1e9).toFixed(1)} s  ${parts.join('  ')}`);
-  },
-  end() {},
-});
-
-/** One write a frame, so that the display itself costs next to nothing while power is measured. */
-function redraw(io: Io, domains: readonly Domain[], columns: number): Show {
-  const width = Math.max(...domains.map(({ id }) => id.length));
-  let drawn = 0;
-  const erase = () => (drawn === 0 ? '' : `\r\u001b[${drawn}A\u001b[0J`);
-  const end = () => {
-    io.draw(erase());
-    drawn = 0;
-  };
-  io.signal.addEventListener('abort', end, { once: true });
-  return {
-    every_ms: refreshMs.live,
-    frame(elapsed_ns, watts) {
-      const rows = domains.map((domain, d) => {
-        return `${domain.id.padEnd(width)}  ${wattsText(watts[d] ?? null, domain)}`;
-      });
-      const lines = [...rows, `${(elapsed_ns / 1e9).toFixed(1)} s`].map((line) => line.slice(0, columns - 1));
-      io.draw(`${erase()}${lines.join('\n')}\n`);
-      drawn = lines.length;
-    },
-    end,
-  };
-}
-
-const totalWatts = (domains: readonly Domain[], watts: readonly (number | null)[]): number | null =>
-  sumKnown(watts.filter((_, d) => summedOf(domains).some((summed) => summed === domains[d])));
-
-const isEstimate = ({ provenance }: Domain) => provenance === 'estimated';
-
-const wattsText = (power_w: number | null, domain: Domain): string => {
-  if (power_w === null) return '- W';
-  return isEstimate(domain) ? `~${figure(power_w, 3)} W (estimated)` : `${figure(power_w, 4)} W`;
-};
 
 function totalLines(totals: readonly DomainTotal[]): string[] {
   const rows = totals.map((total) => [total.domain.id, total.domain.scope, ...figures(total, total.domain)]);
