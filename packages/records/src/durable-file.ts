@@ -7,9 +7,11 @@ import {
   unlinkSync,
   writeFileSync,
   writeSync,
+  writev,
   writevSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { fileError } from './file-errors.js';
 
 const PARTS_PER_WRITE = 512;
@@ -35,12 +37,28 @@ export function makeFolder(folder: string): void {
 export function writeFully(fd: number, parts: readonly Uint8Array[]): void {
   for (let at = 0; at < parts.length; at += PARTS_PER_WRITE) {
     const group = parts.slice(at, at + PARTS_PER_WRITE);
-    let written = writevSync(fd, group);
-    for (const part of group) {
-      const done = Math.min(written, part.byteLength);
-      written -= done;
-      writeRest(fd, part.subarray(done));
-    }
+    writeUntaken(fd, group, writevSync(fd, group));
+  }
+}
+
+const writevLater = promisify(writev);
+
+/** Like `writeFully`, while the caller goes on. Nothing else may write to `fd` meanwhile. */
+export async function writeFullyLater(fd: number, parts: readonly Uint8Array[]): Promise<void> {
+  for (let at = 0; at < parts.length; at += PARTS_PER_WRITE) {
+    const group = parts.slice(at, at + PARTS_PER_WRITE);
+    const { bytesWritten } = await writevLater(fd, group);
+    writeUntaken(fd, group, bytesWritten);
+  }
+}
+
+/** What of `parts` lies behind their first `taken` bytes. */
+function writeUntaken(fd: number, parts: readonly Uint8Array[], taken: number): void {
+  let left = taken;
+  for (const part of parts) {
+    const done = Math.min(left, part.byteLength);
+    left -= done;
+    writeRest(fd, part.subarray(done));
   }
 }
 

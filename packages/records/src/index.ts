@@ -45,3 +45,4 @@ export {
   type SegmentContent,
 } from './segment-reader.js';
 export { type SegmentOptions, SegmentWriter } from './segment-writer.js';
+export type { ArraysOf, ListArray, NameArray, TextArray } from './table-arrays.js';

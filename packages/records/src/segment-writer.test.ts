@@ -7,19 +7,19 @@ import {
   arrowSchema,
   blindEvents,
   type ChannelColumns,
-  type Column,
   createRng,
   type RowOf,
   type SampleColumns,
   sampleEvents,
   type TableName,
   type TextRow,
-  tables,
+  type tables,
 } from '@perwatt/core';
 import { MessageReader, type RecordBatch, RecordBatchReader, RecordBatchStreamWriter } from 'apache-arrow';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SEAL_KEY } from './batch-seal.js';
 import { dictionariesOf, encodeRows } from './encode-rows.js';
+import { anyRow, anyTable } from './rows.fixture.js';
 import { readColumns, readSegment } from './segment-reader.js';
 import { BATCH_ROWS, SegmentWriter } from './segment-writer.js';
 import { SyncStreamWriter } from './sync-stream-writer.js';
@@ -44,34 +44,6 @@ const textRow = (query_id: string, changes: Partial<TextRow> = {}): TextRow => (
   detail: null,
   ...changes,
 });
-
-const whole = (max: number) => fc.integer({ min: 0, max });
-const arbitraries: Readonly<Record<Column['type'], fc.Arbitrary<unknown>>> = {
-  name: fc.constantFrom('', 'a', 'ß', '𝒳 name', 'other'),
-  text: fc.string({ unit: 'binary' }),
-  bool: fc.boolean(),
-  uint8: whole(255),
-  uint16: whole(65_535),
-  uint32: whole(2 ** 32 - 1),
-  uint64: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
-  int64: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-  float64: fc.double({ noNaN: true, noDefaultInfinity: true }),
-  list_float64: fc.array(whole(2 ** 32 - 1), { maxLength: 5 }),
-};
-const anyRow = (table: TableName): fc.Arbitrary<object> =>
-  fc.record(
-    Object.fromEntries(
-      Object.entries<Column>(tables[table]).map(([name, { type, nullable }]) => [
-        name,
-        nullable ? fc.option(arbitraries[type], { nil: null }) : arbitraries[type],
-      ]),
-    ),
-  );
-const anyTable = fc
-  .constantFrom(...(Object.keys(tables) as TableName[]))
-  .chain((table) =>
-    fc.tuple(fc.constant(table), fc.array(fc.array(anyRow(table), { maxLength: 9 }), { maxLength: 6 })),
-  );
 
 describe('rows', () => {
   property.prop([anyTable], { numRuns: 80, seed: 7 })(

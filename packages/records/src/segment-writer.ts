@@ -16,6 +16,7 @@ import {
 import type { RecordBatch, Schema } from 'apache-arrow';
 import { checkRows } from './check-rows.js';
 import { makeFolder, syncFolder } from './durable-file.js';
+import { encodeArrays } from './encode-arrays.js';
 import { type Dictionaries, dictionariesOf, encodeRows } from './encode-rows.js';
 import {
   checkSamples,
@@ -27,10 +28,17 @@ import {
 import { fileError } from './file-errors.js';
 import type { SegmentEntry } from './manifest.js';
 import { SyncStreamWriter } from './sync-stream-writer.js';
+import { type ArrayChunk, type ArraysOf, checkArrays } from './table-arrays.js';
 
 /** Most rows of one record batch. */
 export const BATCH_ROWS = 65_536;
 const BATCH_CHARACTERS = 64 * 1024 * 1024;
+const arrayLimits = { rows: BATCH_ROWS, text_bytes: BATCH_CHARACTERS };
+
+interface Written {
+  readonly rows: number;
+  readonly batches: number;
+}
 
 /** Which segment is written, and where. */
 export interface SegmentOptions<T extends TableName> {
@@ -57,7 +65,9 @@ export class SegmentWriter<T extends TableName> {
   readonly #stream: SyncStreamWriter;
   #rows: RowOf<(typeof tables)[T]>[] = [];
   #samples: SampleChunk[] = [];
+  #arrays: ArrayChunk[] = [];
   #written = { rows: 0, batches: 0 };
+  #busy = false;
   #failure: unknown = null;
   #entry: SegmentEntry | null = null;
 
@@ -94,13 +104,14 @@ export class SegmentWriter<T extends TableName> {
 
   /** Rows that wait for a flush. */
   get pendingRows(): number {
-    return this.#rows.length + this.#samples.reduce((n, c) => n + c.columns.at_ns.length, 0);
+    const samples = this.#samples.reduce((n, c) => n + c.columns.at_ns.length, 0);
+    return this.#rows.length + samples + this.#arrays.reduce((n, c) => n + c.length, 0);
   }
 
   /** Takes rows into the open batch, all or none: a wrong one throws a `TypeError` that names it. */
   append(rows: readonly RowOf<(typeof tables)[T]>[]): void {
     this.#mustBeOpen();
-    if (this.#samples.length > 0) throw new Error(`${this.path}: flush the columns before you append rows`);
+    this.#mustWaitAs('rows');
     checkRows(this.#options.table, rows);
     for (const row of rows) this.#rows.push(row);
   }
@@ -108,7 +119,7 @@ export class SegmentWriter<T extends TableName> {
   /** Takes samples as typed arrays, all or none. The arrays are read at the next flush: don't reuse them before. */
   appendColumns(this: SegmentWriter<'samples'>, columns: SampleColumns, names: SampleNames): void {
     this.#mustBeOpen();
-    if (this.#rows.length > 0) throw new Error(`${this.path}: flush the rows before you append columns`);
+    this.#mustWaitAs('samples');
     checkSamples({ columns, names });
     if (columns.at_ns.length > 0) this.#samples.push({ columns, names });
   }
@@ -123,6 +134,18 @@ export class SegmentWriter<T extends TableName> {
   }
 
   /**
+   * Takes rows as typed arrays, one for each column of the table, all or none: a wrong one throws a `TypeError` that names
+   * it. Some 50 times faster than `append`, and each call makes batches of its own. The arrays are read at the next flush:
+   * don't reuse them before.
+   */
+  appendArrays(columns: ArraysOf<(typeof tables)[T]>): void {
+    this.#mustBeOpen();
+    this.#mustWaitAs('arrays');
+    const chunk = checkArrays(this.#options.table, columns);
+    if (chunk.length > 0) this.#arrays.push(chunk);
+  }
+
+  /**
    * Writes what waits as record batches of at most 65,536 rows, syncs, and returns the number of rows written.
    * Throws `DISK_FULL` when there is no room; the file is then cut back to what was flushed before.
    */
@@ -130,29 +153,47 @@ export class SegmentWriter<T extends TableName> {
     this.#mustBeOpen();
     if (this.pendingRows === 0) return 0;
     return this.#attempt(() => {
-      let rows = 0;
-      let batches = 0;
-      for (const batch of this.#batches()) {
-        this.#stream.write(batch);
-        rows += batch.numRows;
-        batches += 1;
-      }
+      const wrote = this.#encode();
       this.#stream.flush();
-      this.#rows = [];
-      this.#samples = [];
-      this.#written = { rows: this.#written.rows + rows, batches: this.#written.batches + batches };
-      return rows;
+      return this.#count(wrote);
     });
   }
 
   /** Flushes, ends the stream and says what the file holds. A second call returns the same. */
   close(): SegmentEntry {
     if (this.#entry !== null) return this.#entry;
-    this.flush();
+    this.#mustBeOpen();
     this.#attempt(() => {
+      const wrote = this.#encode();
       this.#stream.finish();
       this.#stream.flush();
+      this.#count(wrote);
     });
+    return this.#ended();
+  }
+
+  /**
+   * Like `close`, while the caller goes on with other things: the disk works meanwhile. Until it is done the arrays given
+   * to this segment must stay as they are, and the segment takes nothing.
+   */
+  async closeLater(): Promise<SegmentEntry> {
+    if (this.#entry !== null) return this.#entry;
+    this.#mustBeOpen();
+    this.#busy = true;
+    try {
+      const wrote = this.#encode();
+      this.#stream.finish();
+      await this.#stream.flushLater();
+      this.#count(wrote);
+    } catch (error) {
+      throw this.#failed(error);
+    } finally {
+      this.#busy = false;
+    }
+    return this.#ended();
+  }
+
+  #ended(): SegmentEntry {
     closeSync(this.#fd);
     const { file, table, sitting } = this.#options;
     const { durableBytes: bytes } = this.#stream;
@@ -160,9 +201,31 @@ export class SegmentWriter<T extends TableName> {
     return this.#entry;
   }
 
+  /** Hands what waits to the stream, which doesn't write it yet. */
+  #encode(): Written {
+    let [rows, batches] = [0, 0];
+    for (const batch of this.#batches()) {
+      this.#stream.write(batch);
+      rows += batch.numRows;
+      batches += 1;
+    }
+    return { rows, batches };
+  }
+
+  /** Counts what is on the disk now; nothing waits any more. Returns its rows. */
+  #count({ rows, batches }: Written): number {
+    this.#rows = [];
+    this.#samples = [];
+    this.#arrays = [];
+    this.#written = { rows: this.#written.rows + rows, batches: this.#written.batches + batches };
+    return rows;
+  }
+
   *#batches(): Generator<RecordBatch> {
     const context = { schema: this.#schema, dictionaries: this.#dictionaries };
     for (const chunks of groupSamples(this.#samples, BATCH_ROWS)) yield encodeSamples(chunks, context);
+    for (const chunk of this.#arrays)
+      yield* encodeArrays(this.#options.table, chunk, { ...context, limits: arrayLimits });
     for (let at = 0; at < this.#rows.length; ) {
       const end = this.#batchEnd(at);
       yield encodeRows(this.#options.table, this.#rows.slice(at, end), context);
@@ -182,9 +245,19 @@ export class SegmentWriter<T extends TableName> {
     return most;
   }
 
+  /** Rows of different make don't wait together: their order would be lost. */
+  #mustWaitAs(kind: 'rows' | 'samples' | 'arrays'): void {
+    const waiting = { rows: this.#rows, samples: this.#samples, arrays: this.#arrays };
+    for (const [other, { length }] of Object.entries(waiting)) {
+      if (other !== kind && length > 0)
+        throw new Error(`${this.path}: flush the ${other} before you append ${kind}`);
+    }
+  }
+
   #mustBeOpen(): void {
     if (this.#failure !== null) throw this.#failure;
     if (this.#entry !== null) throw new Error(`${this.path} is closed`);
+    if (this.#busy) throw new Error(`${this.path} is being closed`);
   }
 
   /** Runs one durable step. When it fails, the file is cut back to the last step that didn't, and closed for good. */
@@ -192,10 +265,14 @@ export class SegmentWriter<T extends TableName> {
     try {
       return step();
     } catch (error) {
-      this.#failure = fileError(error, this.path);
-      abandon(this.#fd, this.#stream.durableBytes);
-      throw this.#failure;
+      throw this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): unknown {
+    this.#failure = fileError(error, this.path);
+    abandon(this.#fd, this.#stream.durableBytes);
+    return this.#failure;
   }
 }
 

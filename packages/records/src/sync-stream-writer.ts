@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import { fdatasyncSync } from 'node:fs';
+import { fdatasync, fdatasyncSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { RecordBatch, RecordBatchStreamWriter, type Schema, util } from 'apache-arrow';
 import { BLANK_SEAL, SEAL_KEY, writeSeal } from './batch-seal.js';
-import { writeFully } from './durable-file.js';
+import { writeFully, writeFullyLater } from './durable-file.js';
 
 /** Chunks of a message before its head: the continuation mark and the head's length. */
 const HEAD = 2;
+
+const fdatasyncLater = promisify(fdatasync);
 
 type Chunk = Parameters<typeof util.toUint8Array>[0];
 
@@ -44,6 +47,17 @@ export class SyncStreamWriter extends RecordBatchStreamWriter {
       this.#durable += part.byteLength;
     }
     this.#queue = [];
+  }
+
+  /** Like `flush`, while the caller goes on. Nothing may be written or flushed before it is done. */
+  async flushLater(): Promise<void> {
+    const parts = this.#queue;
+    this.#queue = [];
+    const written = writeFullyLater(this.#fd, parts);
+    for (const part of parts) this.#sha256.update(part);
+    await written;
+    await fdatasyncLater(this.#fd);
+    for (const part of parts) this.#durable += part.byteLength;
   }
 
   /** sha256 (hex) of the bytes flushed so far. */
