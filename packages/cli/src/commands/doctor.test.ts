@@ -1,6 +1,8 @@
 import type { Probe } from '@perwatt/core';
+import { scriptedPowerSource, testDomain } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
+import { type TrialWorld, tryPowerSources } from '../power-trials.js';
 import { doctorCommand } from './doctor.js';
 
 const probes: readonly Probe[] = [
@@ -74,4 +76,84 @@ test('prints the same findings as JSON', async () => {
 test('nothing tried is said, not an error', async () => {
   expect(await output([], [])).toBe('0 of 0 usable');
   expect(await output(['--json'], [])).toBe('[]');
+});
+
+const found = (name: string, usable: boolean, detail: string, fix: string | null = null): Probe => ({
+  name,
+  area: 'power',
+  usable,
+  detail,
+  fix,
+});
+
+const rapl = scriptedPowerSource({
+  name: 'rapl',
+  domains: [
+    testDomain({ id: 'package-0', provenance: 'counter', scale_error_ratio: 0.05 }),
+    testDomain({ id: 'dram-0', provenance: 'counter', scope: 'dram', in_total: false }),
+  ],
+  readings: [
+    [
+      { at_ns: 1n, booked_energy_j: 0 },
+      { at_ns: 1n, domain: 1, booked_energy_j: 0, event: 'missing' },
+    ],
+    [{ at_ns: 2n, booked_energy_j: 1 }],
+  ],
+});
+const refusing = {
+  ...rapl,
+  name: 'refusing',
+  start: () => {
+    throw new Error('the driver went away');
+  },
+};
+
+const world: TrialWorld = {
+  probes: [
+    found('rapl', true, '2 zones'),
+    found('other', true, '1 sensor; used only when named: it shows the same energy'),
+    found('refusing', true, '1 device'),
+    found('nvml', false, 'no permission', 'sudo usermod -aG render $USER'),
+  ],
+  sources: [rapl, { ...rapl, name: 'other' }, refusing],
+  used: ['rapl'],
+};
+
+const powerOutput = async (args: string[], tried: TrialWorld) => {
+  const { io, result } = recordedIo();
+  await doctorCommand(io, [], () => tryPowerSources(tried)).parseAsync(['--power', ...args], {
+    from: 'user',
+  });
+  return result.out.join('\n');
+};
+
+test('with --power every source is read once and has a verdict, the reason, and the fix', async () => {
+  expect(await powerOutput([], world)).toMatchInlineSnapshot(`
+    "rapl: usable, and used
+      2 zones
+      package-0: package, counter, in the total, renewed every 1.00 ms, ± 5.00 %
+      dram-0: dram, counter, beside the total, renewed every 1.00 ms, gives no number: missing
+    other: usable when named
+      1 sensor; used only when named: it shows the same energy
+      package-0: package, counter, in the total, renewed every 1.00 ms, ± 5.00 %
+      dram-0: dram, counter, beside the total, renewed every 1.00 ms, gives no number: missing
+    refusing: not usable
+      1 device, but it can't be started: the driver went away
+    nvml: not usable
+      no permission
+      fix: sudo usermod -aG render $USER
+    used unless others are named: rapl"
+  `);
+});
+
+test('the same verdicts as JSON; nothing usable is said', async () => {
+  const trials = JSON.parse(await powerOutput(['--json'], world));
+  expect(trials.map(({ name, verdict }: Record<string, unknown>) => [name, verdict])).toEqual([
+    ['rapl', 'used'],
+    ['other', 'usable'],
+    ['refusing', 'unusable'],
+    ['nvml', 'unusable'],
+  ]);
+  expect(trials[0].domains[1]).toMatchObject({ id: 'dram-0', problem: 'missing' });
+  expect(await powerOutput([], { ...world, probes: [], used: [] })).toBe('nothing can be measured');
 });

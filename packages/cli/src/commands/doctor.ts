@@ -1,6 +1,8 @@
 import type { Probe } from '@perwatt/core';
 import { Command } from 'commander';
+import { figure } from '../figure.js';
 import type { Io } from '../io.js';
+import { type SourceTrial, type TriedDomain, trialWorld, tryPowerSources } from '../power-trials.js';
 
 /** Looks at one part of the world and says what it found. */
 export type ProbeAll = () => Promise<readonly Probe[]>;
@@ -12,15 +14,24 @@ const titles: Readonly<Record<Probe['area'], string>> = {
   models: 'Model stores',
 };
 
+/** Tries power sources by reading them. */
+export type TryPower = () => readonly SourceTrial[];
+
 /** `perwatt doctor`: everything that was tried, whether it can be used, and what would enable what can't. */
-export const doctorCommand = (io: Io, probes: readonly ProbeAll[]): Command =>
+export const doctorCommand = (
+  io: Io,
+  probes: readonly ProbeAll[],
+  tryPower: TryPower = () => tryPowerSources(trialWorld(io)),
+): Command =>
   new Command('doctor')
     .description(
       'Show every power source, device, engine and model store that was tried, and what stands in the way',
     )
     .option('--json', 'print the findings as JSON')
-    .addHelpText('after', '\nExample:\n  perwatt doctor --json')
-    .action(async (flags: { readonly json?: boolean }) => {
+    .option('--power', 'power sources only: read each once, and give a verdict')
+    .addHelpText('after', '\nExamples:\n  perwatt doctor --json\n  perwatt doctor --power')
+    .action(async (flags: { readonly json?: boolean; readonly power?: boolean }) => {
+      if (flags.power) return printTrials(io, tryPower(), flags);
       const found = (await Promise.all(probes.map((probe) => probe()))).flat();
       if (flags.json) io.print(JSON.stringify(found, null, 2));
       else for (const line of report(found)) io.print(line);
@@ -59,4 +70,45 @@ function lines({ probe: { name, usable, detail, fix }, also }: Row, width: numbe
     ...(also.length === 0 ? [] : [`${indent}likewise: ${also.join(', ')}`]),
     ...(fix === null ? [] : [`${indent}fix: ${fix}`]),
   ];
+}
+
+function printTrials(io: Io, trials: readonly SourceTrial[], { json }: { readonly json?: boolean }): void {
+  if (json) {
+    io.print(JSON.stringify(trials, null, 2));
+    return;
+  }
+  for (const line of trials.flatMap(trialLines)) io.print(line);
+  const used = trials.filter(({ verdict }) => verdict === 'used').map(({ name }) => name);
+  io.print(
+    used.length === 0 ? 'nothing can be measured' : `used unless others are named: ${used.join(', ')}`,
+  );
+}
+
+const verdicts: Readonly<Record<SourceTrial['verdict'], string>> = {
+  used: 'usable, and used',
+  usable: 'usable when named',
+  unusable: 'not usable',
+};
+
+function trialLines({ name, verdict, detail, fix, domains, flags }: SourceTrial): string[] {
+  return [
+    `${name}: ${verdicts[verdict]}`,
+    `  ${detail}`,
+    ...(fix === null ? [] : [`  fix: ${fix}`]),
+    ...domains.map((domain) => `  ${domainLine(domain)}`),
+    ...flags.map(({ text }) => `  flag: ${text}`),
+  ];
+}
+
+function domainLine({ id, scope, provenance, in_total, update_period_ns, ...more }: TriedDomain): string {
+  const { scale_error_ratio, problem } = more;
+  const parts = [
+    `${id}: ${scope}`,
+    provenance,
+    in_total ? 'in the total' : 'beside the total',
+    `renewed every ${figure(update_period_ns / 1e6, 3)} ms`,
+    ...(scale_error_ratio === null ? [] : [`± ${figure(scale_error_ratio * 100, 3)} %`]),
+    ...(problem === null ? [] : [`gives no number: ${problem}`]),
+  ];
+  return parts.join(', ');
 }
