@@ -2,6 +2,7 @@
 #![expect(missing_docs, reason = "napi generates items that have none")]
 #![expect(clippy::needless_pass_by_value, reason = "napi hands objects over by value")]
 
+pub mod channels;
 pub mod feed;
 pub mod registry;
 pub mod replay;
@@ -250,6 +251,18 @@ impl Recorder {
     #[napi]
     pub fn drain(&self) -> SampleColumns {
         columns(&self.sampler.drain())
+    }
+
+    /// What is read beside power, in the order that `ChannelColumns.channel` counts.
+    #[napi(getter)]
+    pub fn channels(&self) -> Vec<channels::ChannelInfo> {
+        self.sampler.channels().iter().map(channels::ChannelInfo::from).collect()
+    }
+
+    /// Hands over the channel readings since the last call. Never waits.
+    #[napi]
+    pub fn drain_channels(&self) -> channels::ChannelColumns {
+        channels::columns(&self.sampler.drain_channels())
     }
 
     /// Reads once now and returns when, in nanoseconds (ns).

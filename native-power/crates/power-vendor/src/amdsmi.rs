@@ -4,15 +4,19 @@
 //! its power. Two chips in one package, and the partitions of one chip, are counted once.
 
 mod api;
+mod channels;
 
 use std::{collections::BTreeMap, path::Path};
 
 use power_core::{
-    Booking, Clock, CounterSpec, Domain, Excluded, GaugeSpec, Kind, Missing, Nanos, PowerError, PowerSource,
-    Provenance, Reading, Scope, Value, Watts,
+    Booking, ChannelInfo, ChannelReading, Clock, CounterSpec, Domain, Excluded, GaugeSpec, Kind, Missing,
+    Nanos, PowerError, PowerSource, Provenance, Reading, Scope, Value, Watts,
 };
 
-use self::api::{Device, devices, missing};
+use self::{
+    api::{Device, devices, missing},
+    channels::{Channel, channels_of},
+};
 
 /// The source's name.
 pub const AMDSMI: &str = "amd-smi";
@@ -28,6 +32,8 @@ pub struct AmdSmi {
     domains: Vec<(Domain, Booking)>,
     gpus: Vec<Gpu>,
     left_out: Vec<Excluded>,
+    infos: Vec<ChannelInfo>,
+    channels: Vec<Channel>,
 }
 
 struct Gpu {
@@ -63,7 +69,13 @@ impl AmdSmi {
     /// Loads and starts the library at `library` (a path, or a name that the system looks up) and tries what each of
     /// its processors offers.
     pub fn open(library: &Path) -> Result<Self, PowerError> {
-        let mut source = Self { domains: Vec::new(), gpus: Vec::new(), left_out: Vec::new() };
+        let mut source = Self {
+            domains: Vec::new(),
+            gpus: Vec::new(),
+            left_out: Vec::new(),
+            infos: Vec::new(),
+            channels: Vec::new(),
+        };
         let mut found = Vec::new();
         for (index, device) in devices(library)?.into_iter().enumerate() {
             match device.bdf() {
@@ -115,6 +127,10 @@ impl AmdSmi {
         let behind = first + u16::from(counter.is_some());
         let gauge = found.gauge.ok().map(|(which, _)| (behind, which));
         self.domains.extend(found.describe());
+        for (info, channel) in channels_of(&found.bus.to_string(), self.gpus.len(), &found.device) {
+            self.infos.push(info);
+            self.channels.push(channel);
+        }
         self.gpus.push(Gpu { device: found.device, counter, gauge });
         Ok(())
     }
@@ -270,6 +286,14 @@ impl PowerSource for AmdSmi {
 
     fn excluded(&self) -> &[Excluded] {
         &self.left_out
+    }
+
+    fn channels(&self) -> &[ChannelInfo] {
+        &self.infos
+    }
+
+    fn read_channels(&mut self, clock: &dyn Clock, out: &mut Vec<ChannelReading>) {
+        channels::read(&self.gpus, &self.channels, clock, out);
     }
 
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {

@@ -4,6 +4,7 @@
 //! without is metered by integrating its power. Which field and which scope answers is tried once, when it is opened.
 
 mod api;
+mod channels;
 mod decode;
 mod describe;
 mod replay;
@@ -11,11 +12,13 @@ mod replay;
 use std::{collections::BTreeSet, path::Path};
 
 use power_core::{
-    Booking, Clock, Domain, Excluded, Missing, PowerError, PowerSource, Provenance, Reading, Value, Watts,
+    Booking, ChannelInfo, ChannelReading, Clock, Domain, Excluded, Missing, PowerError, PowerSource,
+    Provenance, Reading, Value, Watts,
 };
 
 use self::{
     api::{Device, FieldValue, Gpu, devices, field, missing},
+    channels::{Channel, channels_of},
     decode::{from_u32, from_u64, whole},
     describe::{Meters, describe},
 };
@@ -33,6 +36,8 @@ struct Board<D> {
     domains: Vec<(Domain, Booking)>,
     gpus: Vec<Metered<D>>,
     left_out: Vec<Excluded>,
+    infos: Vec<ChannelInfo>,
+    channels: Vec<Channel>,
 }
 
 /// Where a number comes from.
@@ -69,7 +74,13 @@ impl Nvml {
 
 impl<D: Gpu> Board<D> {
     fn of(shown: Vec<Result<D, i32>>) -> Result<Self, PowerError> {
-        let mut board = Self { domains: Vec::new(), gpus: Vec::new(), left_out: Vec::new() };
+        let mut board = Self {
+            domains: Vec::new(),
+            gpus: Vec::new(),
+            left_out: Vec::new(),
+            infos: Vec::new(),
+            channels: Vec::new(),
+        };
         let mut seen = BTreeSet::new();
         let any = !shown.is_empty();
         for (index, device) in shown.into_iter().enumerate() {
@@ -141,6 +152,10 @@ impl<D: Gpu> Board<D> {
                 let behind = first + u16::from(counter.is_some());
                 let gauge = meters.gauge.map(|by| Meter { by, domain: behind });
                 self.domains.extend(domains);
+                for (info, channel) in channels_of(&uuid, self.gpus.len(), &device) {
+                    self.infos.push(info);
+                    self.channels.push(channel);
+                }
                 self.gpus.push(Metered { device, counter, gauge, zero: false });
             }
             Err(why) => self.leave_out(uuid, refusal(why)),
@@ -192,6 +207,14 @@ impl PowerSource for Nvml {
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
         self.0.read(clock, out);
         Ok(())
+    }
+
+    fn channels(&self) -> &[ChannelInfo] {
+        &self.0.infos
+    }
+
+    fn read_channels(&mut self, clock: &dyn Clock, out: &mut Vec<ChannelReading>) {
+        channels::read(&self.0.gpus, &self.0.channels, clock, out);
     }
 }
 

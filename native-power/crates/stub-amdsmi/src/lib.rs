@@ -1,6 +1,7 @@
 //! `libamd_smi` as far as our sampler calls it, saying what a script says. Names in the script: `init`, `version` (its
 //! type is the second number), `socket`, `bdf`, `energy` (its type, in millionths, is the resolution in µJ; 0: 2^-16 J),
-//! `power` (type 0: current, 1: average; the other says that it isn't there), `cap` (µW).
+//! `power` (type 0: current, 1: average; the other says that it isn't there), `cap` (µW; its type is the limit
+//! that is set, W), `temperature` (its scope is the sensor), `clock` (its scope is the clock), `activity` (percent).
 #![cfg(unix)]
 
 #[path = "../../stub-nvml/src/script.rs"]
@@ -164,8 +165,64 @@ pub unsafe extern "C" fn amdsmi_get_power_cap_info(
     _sensor: u32,
     info: *mut [u64; 8],
 ) -> u32 {
-    // SAFETY: the caller's promise.
-    alone(|| unsafe { number(processor, "cap", &raw mut (*info)[4]) })
+    alone(|| {
+        let set = answer(index(processor), "cap", 0).map_or(0, |said| said.kind);
+        // SAFETY: the caller's promise.
+        unsafe {
+            (*info)[0] = u64::from(set) * 1_000_000;
+            number(processor, "cap", &raw mut (*info)[4])
+        }
+    })
+}
+
+/// A temperature now.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn amdsmi_get_temp_metric(
+    processor: *mut c_void,
+    sensor: u32,
+    metric: u32,
+    celsius: *mut i64,
+) -> u32 {
+    let Some(said) = answer(index(processor), "temperature", sensor).filter(|_| metric == 0) else {
+        return NOT_SUPPORTED;
+    };
+    alone(|| {
+        // SAFETY: the caller's promise.
+        unsafe { *celsius = said.value.parse().unwrap_or(0) };
+        said.status
+    })
+}
+
+/// A clock now, MHz; the other clocks behind it stay as they are.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn amdsmi_get_clock_info(processor: *mut c_void, which: u32, info: *mut u32) -> u32 {
+    let Some(said) = answer(index(processor), "clock", which) else { return NOT_SUPPORTED };
+    alone(|| {
+        // SAFETY: the caller's promise.
+        unsafe { *info = said.value.parse().unwrap_or(0) };
+        said.status
+    })
+}
+
+/// How busy graphics and memory are, percent: the same.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn amdsmi_get_gpu_activity(processor: *mut c_void, usage: *mut [u32; 16]) -> u32 {
+    let Some(said) = answer(index(processor), "activity", 0) else { return NOT_SUPPORTED };
+    alone(|| {
+        let percent = said.value.parse().unwrap_or(0);
+        // SAFETY: the caller's promise.
+        unsafe { ((*usage)[0], (*usage)[1], (*usage)[2]) = (percent, percent + said.kind, 0xFFFF) };
+        said.status
+    })
 }
 
 unsafe fn number(processor: *mut c_void, what: &str, into: *mut u64) -> u32 {

@@ -1,6 +1,7 @@
 //! `libnvidia-ml` as far as our sampler calls it, saying what a script says (see `script`). Names in the script:
 //! `init`, `uuid`, `name`, `energy` and `power` (the calls), field numbers, `mig` (value 1: on), `instance` (its scope
-//! counts from 0), `parent` (its value is a device's index).
+//! counts from 0), `parent` (its value is a device's index), `temperature`, `clock` (its scope is the clock's number),
+//! `limit`, `reasons`, `utilization` (the GPU's; of the memory in scope 1).
 #![cfg(unix)]
 
 mod script;
@@ -234,6 +235,78 @@ pub unsafe extern "C" fn nvmlDeviceGetDeviceHandleFromMigDeviceHandle(
     let Some(said) = answer(index(instance), "parent", 0) else { return NOT_FOUND };
     // SAFETY: the caller's promise.
     unsafe { *device = handle(said.value.parse().unwrap_or(0)) };
+    status(&said)
+}
+
+/// Temperature, °C.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetTemperature(
+    device: *mut c_void,
+    sensor: c_int,
+    celsius: *mut u32,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { numbered(device, ("temperature", sensor.unsigned_abs()), celsius) }
+}
+
+/// A clock, MHz.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetClockInfo(device: *mut c_void, which: c_int, mhz: *mut u32) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { numbered(device, ("clock", which.unsigned_abs()), mhz) }
+}
+
+/// The power limit that is enforced, mW.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetEnforcedPowerLimit(device: *mut c_void, mw: *mut u32) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { numbered(device, ("limit", 0), mw) }
+}
+
+/// Why clocks are low, by the name that older libraries have.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetCurrentClocksThrottleReasons(
+    device: *mut c_void,
+    bits: *mut u64,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { numbered(device, ("reasons", 0), bits) }
+}
+
+/// Shares of time, percent: of the GPU, of its memory.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetUtilizationRates(device: *mut c_void, rates: *mut [u32; 2]) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let of_memory = numbered(device, ("utilization", 1), &raw mut (*rates)[1]);
+        let of_gpu = numbered(device, ("utilization", 0), &raw mut (*rates)[0]);
+        if of_gpu == 0 { of_memory } else { of_gpu }
+    }
+}
+
+unsafe fn numbered<T: std::str::FromStr + Default>(
+    device: *mut c_void,
+    (what, scope): (&str, u32),
+    into: *mut T,
+) -> c_int {
+    let Some(said) = answer(index(device), what, scope) else { return NOT_SUPPORTED };
+    // SAFETY: the caller's promise.
+    unsafe { *into = said.value.parse().unwrap_or_default() };
     status(&said)
 }
 

@@ -56,6 +56,21 @@ struct PowerCap {
 }
 const _: () = assert!(size_of::<PowerCap>() == 64);
 
+/// A clock, MHz, in any version; the rest of it differs.
+#[repr(C)]
+struct ClockInfo {
+    mhz: u32,
+    rest: [u32; 31],
+}
+
+/// Shares of the last moments in which parts were busy, percent: graphics, memory, media.
+#[repr(C)]
+struct EngineUsage {
+    percent: [u32; 3],
+    reserved: [u32; 13],
+}
+const _: () = assert!(size_of::<EngineUsage>() == 64);
+
 #[repr(C)]
 struct Power24 {
     current: u32,
@@ -127,6 +142,9 @@ struct Api {
     energy: unsafe extern "C" fn(Handle, *mut u64, *mut f32, *mut u64) -> u32,
     power: unsafe extern "C" fn(Handle, *mut PowerRoom) -> u32,
     cap: Option<unsafe extern "C" fn(Handle, u32, *mut PowerCap) -> u32>,
+    temperature: Option<unsafe extern "C" fn(Handle, u32, u32, *mut i64) -> u32>,
+    clock: Option<unsafe extern "C" fn(Handle, u32, *mut ClockInfo) -> u32>,
+    activity: Option<unsafe extern "C" fn(Handle, *mut EngineUsage) -> u32>,
 }
 
 /// One processor, with the library that keeps it.
@@ -204,6 +222,9 @@ fn start(path: &Path) -> Result<Api, PowerError> {
             energy: library.call("amdsmi_get_energy_count")?,
             power: library.call("amdsmi_get_power_info")?,
             cap: library.find("amdsmi_get_power_cap_info"),
+            temperature: library.find("amdsmi_get_temp_metric"),
+            clock: library.find("amdsmi_get_clock_info"),
+            activity: library.find("amdsmi_get_gpu_activity"),
         }
     };
     // SAFETY: it is started once.
@@ -276,12 +297,52 @@ impl Device {
 
     /// The highest limit that can be set, µW.
     pub fn max_limit_uw(&self) -> Option<u64> {
-        let call = self.api.cap?;
+        self.limits().ok().map(|cap| cap.max).filter(|max| *max > 0)
+    }
+
+    /// The limit that is set, µW.
+    pub fn limit_uw(&self) -> Result<u64, u32> {
+        self.limits().map(|cap| cap.cap)
+    }
+
+    fn limits(&self) -> Result<PowerCap, u32> {
+        let call = self.api.cap.ok_or(status::NOT_SUPPORTED)?;
         let mut cap = PowerCap { cap: 0, default: 0, dpm: 0, min: 0, max: 0, reserved: [0; 3] };
         let _alone = alone();
         // SAFETY: the handle is the library's own, and it writes one such structure.
-        done(unsafe { call(self.handle, 0, &raw mut cap) }).ok()?;
-        Some(cap.max).filter(|max| *max > 0)
+        done(unsafe { call(self.handle, 0, &raw mut cap) }).map(|()| cap)
+    }
+
+    /// A temperature now, by the number of its sensor; °C, or thousandths of it in some versions.
+    pub fn temperature(&self, sensor: u32) -> Result<i64, u32> {
+        const CURRENT: u32 = 0;
+        let call = self.api.temperature.ok_or(status::NOT_SUPPORTED)?;
+        let mut value = 0;
+        let _alone = alone();
+        // SAFETY: the handle is the library's own, and it writes one number.
+        done(unsafe { call(self.handle, sensor, CURRENT, &raw mut value) }).map(|()| value)
+    }
+
+    /// A clock now, by its number, MHz.
+    pub fn clock_mhz(&self, which: u32) -> Result<u32, u32> {
+        let call = self.api.clock.ok_or(status::NOT_SUPPORTED)?;
+        let mut info = ClockInfo { mhz: u32::MAX, rest: [0; 31] };
+        let _alone = alone();
+        // SAFETY: the handle is the library's own, and no version writes more than there is room for.
+        done(unsafe { call(self.handle, which, &raw mut info) })?;
+        let ClockInfo { mhz, rest: _ } = info;
+        Ok(mhz)
+    }
+
+    /// How busy graphics, memory and media are, percent.
+    pub fn activity(&self) -> Result<[u32; 3], u32> {
+        let call = self.api.activity.ok_or(status::NOT_SUPPORTED)?;
+        let mut usage = EngineUsage { percent: [u32::MAX; 3], reserved: [0; 13] };
+        let _alone = alone();
+        // SAFETY: the handle is the library's own, and it writes one such structure.
+        done(unsafe { call(self.handle, &raw mut usage) })?;
+        let EngineUsage { percent, reserved: _ } = usage;
+        Ok(percent)
     }
 }
 

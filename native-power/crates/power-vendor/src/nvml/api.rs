@@ -9,7 +9,7 @@ use std::{
 
 use power_core::{Missing, PowerError};
 
-use super::NVML;
+use super::{NVML, channels::Condition};
 use crate::library::Loaded;
 
 /// One field asked for, and what was answered.
@@ -46,6 +46,8 @@ impl FieldValue {
 
 /// Fields.
 pub mod field {
+    /// Temperature of the memory, °C.
+    pub const MEMORY_TEMP: u32 = 82;
     /// Energy since the driver was loaded, mJ.
     pub const TOTAL_ENERGY: u32 = 83;
     /// Mean power of the last second, mW.
@@ -100,6 +102,7 @@ pub const fn missing(said: i32) -> Missing {
 
 type Handle = *mut c_void;
 type Text = unsafe extern "C" fn(Handle, *mut c_char, c_uint) -> c_int;
+type NumberOf = unsafe extern "C" fn(Handle, c_int, *mut c_uint) -> c_int;
 type OneOf = unsafe extern "C" fn(Handle, *mut Handle) -> c_int;
 
 /// The library, started; ended when the last device of it is dropped. The vendor counts starts and ends.
@@ -117,6 +120,11 @@ struct Api {
     max_instances: Option<unsafe extern "C" fn(Handle, *mut c_uint) -> c_int>,
     instance: Option<unsafe extern "C" fn(Handle, c_uint, *mut Handle) -> c_int>,
     parent: Option<OneOf>,
+    temperature: Option<NumberOf>,
+    clock: Option<NumberOf>,
+    limit: Option<unsafe extern "C" fn(Handle, *mut c_uint) -> c_int>,
+    reasons: Option<unsafe extern "C" fn(Handle, *mut c_ulonglong) -> c_int>,
+    utilization: Option<unsafe extern "C" fn(Handle, *mut [c_uint; 2]) -> c_int>,
 }
 
 impl Drop for Api {
@@ -138,6 +146,10 @@ pub trait Gpu: Send + Sized {
     fn power_mw(&self) -> Result<u32, i32>;
     /// Answers every field by itself; an error is one of the whole call.
     fn ask(&self, fields: &mut [FieldValue]) -> Result<(), i32>;
+    /// How it fares, in the unit that `Condition` states. What is recorded tells nothing of it.
+    fn condition(&self, _what: Condition) -> Result<u64, i32> {
+        Err(status::NOT_SUPPORTED)
+    }
     /// Whether it is split into instances.
     fn is_split(&self) -> bool;
     /// The instances that it is split into.
@@ -199,6 +211,13 @@ fn start(path: &Path) -> Result<Api, PowerError> {
             max_instances: library.find("nvmlDeviceGetMaxMigDeviceCount"),
             instance: library.find("nvmlDeviceGetMigDeviceHandleByIndex"),
             parent: library.find("nvmlDeviceGetDeviceHandleFromMigDeviceHandle"),
+            temperature: library.find("nvmlDeviceGetTemperature"),
+            clock: library.find("nvmlDeviceGetClockInfo"),
+            limit: library.find("nvmlDeviceGetEnforcedPowerLimit"),
+            reasons: library
+                .find("nvmlDeviceGetCurrentClocksEventReasons")
+                .or_else(|| library.find("nvmlDeviceGetCurrentClocksThrottleReasons")),
+            utilization: library.find("nvmlDeviceGetUtilizationRates"),
         };
         (init, std::mem::ManuallyDrop::new(api))
     };
@@ -286,6 +305,44 @@ impl Gpu for Device {
         let count = c_int::try_from(fields.len()).map_err(|_| status::UNKNOWN)?;
         // SAFETY: the handle is the library's own, and it writes as many fields as it is told there are.
         done(unsafe { call(self.handle, count, fields.as_mut_ptr()) })
+    }
+
+    fn condition(&self, what: Condition) -> Result<u64, i32> {
+        const GPU_SENSOR: c_int = 0;
+        const SM: c_int = 1;
+        const MEMORY: c_int = 2;
+        let number = |call: Option<NumberOf>, which| {
+            let call = call.ok_or(status::FUNCTION_NOT_FOUND)?;
+            let mut value: c_uint = 0;
+            // SAFETY: the handle is the library's own, and it writes one number.
+            done(unsafe { call(self.handle, which, &raw mut value) }).map(|()| u64::from(value))
+        };
+        match what {
+            Condition::GpuTemperature => number(self.api.temperature, GPU_SENSOR),
+            Condition::SmClock => number(self.api.clock, SM),
+            Condition::MemoryClock => number(self.api.clock, MEMORY),
+            Condition::PowerLimit => {
+                let call = self.api.limit.ok_or(status::FUNCTION_NOT_FOUND)?;
+                let mut mw: c_uint = 0;
+                // SAFETY: the handle is the library's own, and it writes one number.
+                done(unsafe { call(self.handle, &raw mut mw) }).map(|()| u64::from(mw))
+            }
+            Condition::ThrottleReasons => {
+                let call = self.api.reasons.ok_or(status::FUNCTION_NOT_FOUND)?;
+                let mut bits: c_ulonglong = 0;
+                // SAFETY: the handle is the library's own, and it writes one number.
+                done(unsafe { call(self.handle, &raw mut bits) }).map(|()| bits)
+            }
+            Condition::GpuUtilization | Condition::MemoryUtilization => {
+                let call = self.api.utilization.ok_or(status::FUNCTION_NOT_FOUND)?;
+                let mut percent: [c_uint; 2] = [0; 2];
+                // SAFETY: the handle is the library's own, and it writes two numbers.
+                done(unsafe { call(self.handle, &raw mut percent) })?;
+                let [gpu, memory] = percent;
+                Ok(u64::from(if what == Condition::GpuUtilization { gpu } else { memory }))
+            }
+            Condition::MemoryTemperature => Err(status::NOT_SUPPORTED),
+        }
     }
 
     fn is_split(&self) -> bool {

@@ -69,6 +69,7 @@ pub fn zones(root: &Path, wanted: impl Fn(&str) -> bool, open: Open) -> Found {
             continue;
         }
         let name = slug(&kind);
+        let name = name.strip_suffix("_temp").unwrap_or(&name).to_owned();
         let name = if seen.insert(name.clone()) { name } else { format!("{name}_{number_of_zone}") };
         let about = info("cpu", format!("{name}_temp_c"), ChannelUnit::Celsius);
         found.extend(number(about, &zone.join("temp"), open, milli_celsius));
