@@ -6,6 +6,7 @@ import { callCommand } from './commands/call.js';
 import { datasetsCommand } from './commands/datasets.js';
 import { doctorCommand } from './commands/doctor.js';
 import { gradeCommand } from './commands/grade.js';
+import { importCommand } from './commands/import.js';
 import { modelsCommand } from './commands/models.js';
 import { powerCommand } from './commands/power.js';
 import { reportCommand } from './commands/report.js';
@@ -75,7 +76,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .addCommand(datasetsCommand(io))
   .addCommand(gradeCommand(io))
   .addCommand(callCommand(io))
-  .addCommand(serveCommand(io));
+  .addCommand(serveCommand(io))
+  .addCommand(importCommand(io, version));
 for (const command of withSubcommands(program))
   command.exitOverride().configureHelp({ showGlobalOptions: true });
 
