@@ -30,6 +30,8 @@ export const hints = {
     'Use `perwatt import show` for it; only a measured run can be reported, compared or resumed.',
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
+  SQL_ENGINE_MISSING: 'Run `npm install` without `--omit=optional` on a platform that DuckDB supports.',
+  SQL_INVALID: 'Mend the statement; `perwatt query --help` names the views, and `DESCRIBE queries` their columns.',
   STRATEGY_UNKNOWN: 'Name one of the strategies that `perwatt run --help` lists.',
   USAGE: 'Run the command with `--help` to see how it is used.',
 } as const;
