@@ -1,8 +1,22 @@
 export { apportionNanojoules } from './apportion.js';
 export { type Attribution, attribute, type QueryEnergy } from './attribute.js';
 export { type AveragedOptions, averagedEnergy } from './averaged-energy.js';
-export { bootstrapMean, bootstrapRatio, type RatioCluster } from './bootstrap.js';
+export { type BootstrapOptions, bootstrapMean, bootstrapRatio, type RatioCluster } from './bootstrap.js';
 export { boundaryOf } from './boundary.js';
+export {
+  type CalibrationFit,
+  type CalibrationOutcome,
+  type CalibrationPoint,
+  calibrationPoints,
+  calibrationWindows,
+  FEWEST_CALIBRATION_POINTS,
+  fitCalibration,
+  type LagSearch,
+  lagBetween,
+  type MeterSeries,
+  type PairedMeters,
+  type WindowCutting,
+} from './calibration.js';
 export {
   type AmbiguousName,
   CatalogueAccelerator,
@@ -16,6 +30,7 @@ export {
 export { type Found, findAccelerator, findModel } from './catalogue/find-entry.js';
 export { type Catalogue, shippedCatalogue } from './catalogue/load-catalogue.js';
 export { withOwnEntries } from './catalogue/own-entries.js';
+export { type CellContributions, cellContributions } from './cell-contributions.js';
 export { cellMetrics } from './cell-metrics.js';
 export type {
   BaselineInput,
@@ -29,7 +44,7 @@ export type {
   MetricValue,
   SittingInput,
 } from './cell-types.js';
-export { FEWEST_REPEATS } from './cell-values.js';
+export { type ProductName, powersOf, type TotalName, totalNames } from './energy-figures.js';
 export { energyInWindow, energyOverSpans } from './energy-window.js';
 export { countParams, type LayerKinds, layerKinds, type ParamCounts } from './flops/count-params.js';
 export { type CallTokens, callFlop, decodeFlop, type Prefill, prefillFlop } from './flops/flop-count.js';
@@ -74,11 +89,60 @@ export {
   type QuantileEstimate,
   quantile,
   quantileInterval,
+  quantileIntervals,
   standardDeviation,
   studentT,
   t95,
   wilson,
 } from './statistics.js';
+export {
+  averageAtK,
+  equivalenceClasses,
+  generalPassAtK,
+  type MajorityOptions,
+  majorityAtK,
+  meanGeneralPassAtK,
+  passAllK,
+  passAtK,
+  type Vote,
+} from './stats/attempts.js';
+export { blocks, TIME_BLOCKS } from './stats/blocks.js';
+export { type ClusterSums, createClusterSums, type DeltaEstimate } from './stats/cluster-sums.js';
+export {
+  type ComparisonInput,
+  type ComparisonResult,
+  type ComparisonVerdict,
+  comparisonVerdict,
+  type SensorBand,
+  sensorBandOf,
+} from './stats/comparison-verdict.js';
+export { type CrossedEstimate, crossedEstimate, type IntervalScale } from './stats/crossed-estimate.js';
+export { createExactSum, type ExactSum } from './stats/exact-sum.js';
+export { hierarchicalBootstrap } from './stats/hierarchical-bootstrap.js';
+export { type HolmResult, holm, multipleComparisonNote } from './stats/holm.js';
+export { type McNemar, mcnemar } from './stats/mcnemar.js';
+export {
+  type Paired,
+  type PairedEstimate,
+  pairedDifference,
+  pairedRatio,
+  type UnpairedReason,
+} from './stats/paired.js';
+export {
+  detectableDifference,
+  type Errors,
+  itemsNeeded,
+  type PowerQuestion,
+  repeatsNeeded,
+} from './stats/power-analysis.js';
+export { type Contribution, type Powers, productFigure, totalsOf } from './stats/product-figure.js';
+export {
+  declaredSpread,
+  FEWEST_REPEATS,
+  type RunSpread,
+  runSpread,
+  SPREAD_UNKNOWN,
+} from './stats/run-spread.js';
 export {
   attributeByTokens,
   type TokenArrival,
