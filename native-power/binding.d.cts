@@ -13,6 +13,8 @@ export declare class Feed {
   pushMissing(domain: number, beforeNs: bigint, afterNs: bigint): boolean
   /** Hands over everything booked since the last call. */
   drain(): SampleColumns
+  /** Samples that were never drained and had to make room. */
+  get dropped(): number
   /** Ends the series. */
   close(): void
 }
@@ -24,6 +26,10 @@ export declare class Recorder {
   get domains(): Array<DomainInfo>
   /** Hands over everything read since the last call. Never waits. */
   drain(): SampleColumns
+  /** What is read beside power, in the order that `ChannelColumns.channel` counts. */
+  get channels(): Array<ChannelInfo>
+  /** Hands over the channel readings since the last call. Never waits. */
+  drainChannels(): ChannelColumns
   /** Reads once now and returns when, in nanoseconds (ns). */
   mark(): bigint
   status(): RecorderStatus
@@ -33,6 +39,23 @@ export declare class Recorder {
 
 /** The identity of this boot, or null where the system has none. */
 export declare function bootId(root: string): string | null
+
+/** Channel readings by column: entry `i` of every array belongs to one reading of one channel. */
+export interface ChannelColumns {
+  at_ns: BigInt64Array
+  channel: Uint16Array
+  value: Float64Array
+  value_valid: Uint8Array
+  text: Array<string | null>
+  missing_reason: Array<string | null>
+}
+
+/** What is read beside power. */
+export interface ChannelInfo {
+  device: string
+  channel: string
+  unit: '°C' | 'Hz' | 'W' | '1' | 'bits'
+}
 
 /** What is known of one of Apple's energy channels. */
 export interface ChannelInfo {
@@ -100,6 +123,7 @@ export interface DomainInfo {
   update_period_ns: number
   quantum: number | null
   scale_error_ratio: number | null
+  sensing_share_ratio: number | null
   raw_unit: string
   note: string | null
 }
@@ -188,6 +212,15 @@ export interface Libraries {
 /** Now, in nanoseconds (ns) of the host's monotonic clock. */
 export declare function nowNs(): bigint
 
+/** What readings of one domain showed of its sensor. */
+export interface ObservedDomain {
+  domain: string
+  update_period_ns: number | null
+  reason: 'not_changed' | 'too_few_changes' | 'faster_than_read' | 'coarse_counter' | 'not_sensed' | null
+  quantum: number | null
+  samples: number
+}
+
 /** Tries every source, on the tree under `root` or behind a vendor's library. */
 export declare function probeSources(root: string, libraries?: Libraries | undefined | null): Array<SourceProbe>
 
@@ -208,7 +241,9 @@ export interface RecorderStatus {
   reads: number
   missed_deadlines: number
   read_ns: number
+  dropped: number
   flags: Array<string>
+  observed: Array<ObservedDomain>
 }
 
 /** Books the numbers of one counter by the rules that live ones go through. */

@@ -51,6 +51,7 @@ describe.skipIf(loaded.binding === null)('with the addon', () => {
       reads: 3,
       missed_deadlines: 0,
       read_ns: 3000,
+      dropped: 0,
       missing_reason: 'no number',
     });
     expect(recorder.raw_units).toEqual(['uJ', 'uW']);

@@ -1,4 +1,4 @@
-import type { Clock, PowerSource } from '@perwatt/core';
+import type { Clock, PowerSource, RecorderStatus } from '@perwatt/core';
 import {
   manualClock,
   powercapTree,
@@ -48,6 +48,7 @@ test.each<[why: string, changes: Partial<typeof pkg>, lo: number, hi: number]>([
   ['a coarse counter',           { quantum: 0.5 },                       80 - 1 - 0.08,        80 + 1 + 0.08],
   ['a coarse gauge, all along',  { kind: 'gauge', quantum: 0.5 },        80 - 1 - 0.08,        80 + 1 + 0.08],
   ['a declared scale error',     { scale_error_ratio: 0.1 },             (80 - 0.08) * 0.9,    (80 + 0.08) * 1.1],
+  ['a sensor of half the time',  { sensing_share_ratio: 0.5 },           80 - 0.12,            80 + 0.12],
 ])('bounds: %s', async (_why, changes, lo, hi) => {
   const clock = manualClock();
   const source = steady(clock, [40], [{ ...pkg, ...changes }]);
@@ -134,3 +135,51 @@ test.skipIf(loaded.binding === null)('reads the real counters of a tree', async 
 });
 
 if (loaded.binding === null) process.stderr.write(`tests with the addon skipped: ${loaded.problem}\n`);
+
+/** A source whose recorder also has this to say. */
+const saying = (source: PowerSource, more: Partial<RecorderStatus>): PowerSource => ({
+  ...source,
+  start(options) {
+    const recorder = source.start(options);
+    return { ...recorder, status: () => ({ ...recorder.status(), ...more }) };
+  },
+});
+
+test('bounds go by the update period that was observed where it is longer than the declared one', async () => {
+  const clock = manualClock();
+  const seen = (ns: number) => [
+    { domain: pkg.id, update_period_ns: ns, reason: null, quantum: null, samples: 9 },
+  ];
+  const measured = (ns: number) =>
+    measure(() => clock.advance(2e9), {
+      sources: [saying(steady(clock, [40]), { observed: seen(ns) })],
+      clock,
+    });
+  expect((await measured(1e8)).hi_j).toBeCloseTo(80 + 8, 9);
+  expect((await measured(1e3)).hi_j).toBeCloseTo(80 + 0.08, 9);
+  expect(await measured(2e9)).toMatchObject({ energy_j: null });
+});
+
+test('a counter that stood still beside its power gives way to it, and says so', async () => {
+  const clock = manualClock();
+  const counter = testDomain({ id: 'gpu:energy', provenance: 'counter', scope: 'gpu' });
+  const gauge = testDomain({
+    id: 'gpu:power',
+    provenance: 'integrated',
+    scope: 'gpu',
+    kind: 'gauge',
+    in_total: false,
+  });
+  const source = (flags: readonly string[]) => saying(steady(clock, [0, 40], [counter, gauge]), { flags });
+  const measured = (flags: readonly string[]) =>
+    measure(() => clock.advance(2e9), { sources: [source(flags)], clock });
+  const result = await measured(['stale->gauge:gpu:energy']);
+  expect(result).toMatchObject({ energy_j: 80, provenance: 'integrated', reason: null });
+  expect(result.domains[0]?.domain).toMatchObject({
+    id: 'gpu:energy',
+    kind: 'gauge',
+    provenance: 'integrated',
+    note: 'its counter stood still: the power of gpu:power, integrated',
+  });
+  expect(await measured([])).toMatchObject({ energy_j: 0, provenance: 'counter' });
+});

@@ -1,4 +1,5 @@
 import {
+  asObserved,
   blindEvents,
   type Clock,
   type Domain,
@@ -15,7 +16,7 @@ import { type BestSourceOptions, bestSources } from './sources.js';
 export interface MeasuredEnergy {
   /** J. */
   readonly energy_j: number | null;
-  /** Bounds, J: gaps, unseen laps, an estimator's band, one update period at either end, the declared scale error. */
+  /** Bounds, J: gaps, unseen laps, an estimator's band, one update period at either end (longer by the share of it that the sensor doesn't look), the declared scale error. */
   readonly lo_j: number | null;
   readonly hi_j: number | null;
   readonly mean_power_w: number | null;
@@ -64,7 +65,10 @@ export async function measure<T>(
     const duration_ns = elapsed(start, clock.now());
     const domains = recorders.flatMap((recorder, r) => {
       const [from, to] = [before[r] ?? [], edge(recorder)];
-      return recorder.domains.map((domain, d) => between(domain, { from: from[d], to: to[d], recorder }));
+      const parts = recorder.domains.map((domain, d) =>
+        between(domain, { from: from[d], to: to[d], recorder }),
+      );
+      return withoutStale(parts, recorder.status().flags ?? []);
     });
     return { value, duration_ns, ...total(domains), domains };
   } finally {
@@ -122,8 +126,9 @@ interface Edges {
   readonly recorder: Recorder;
 }
 
-function between(domain: Domain, { from, to, recorder }: Edges): MeasuredDomain {
-  const { state, reason } = recorder.status();
+function between(declared: Domain, { from, to, recorder }: Edges): MeasuredDomain {
+  const { state, reason, observed } = recorder.status();
+  const domain = asObserved(declared, observed);
   if (state === 'failed') return { domain, ...unknown(domain.provenance, reason ?? 'the source failed') };
   if (from === undefined || to === undefined)
     return { domain, ...unknown(domain.provenance, 'not read at both ends') };
@@ -134,7 +139,8 @@ function between(domain: Domain, { from, to, recorder }: Edges): MeasuredDomain 
   const mean_power_w = (energy_j / length_ns) * 1e9;
   const quantum = domain.quantum ?? 0;
   const step_j = domain.kind === 'gauge' ? (quantum * length_ns) / 1e9 : 2 * quantum;
-  const edge_j = (2 * mean_power_w * domain.update_period_ns) / 1e9 + step_j;
+  const unseen = 1 - (domain.sensing_share_ratio ?? 1);
+  const edge_j = (2 * mean_power_w * domain.update_period_ns * (1 + unseen)) / 1e9 + step_j;
   const scale = domain.scale_error_ratio ?? 0;
   return {
     domain,
@@ -145,6 +151,19 @@ function between(domain: Domain, { from, to, recorder }: Edges): MeasuredDomain 
     provenance: domain.provenance,
     reason: null,
   };
+}
+
+/** Puts the power of a device in the place of its counter where that stood still meanwhile. */
+function withoutStale(parts: readonly MeasuredDomain[], flags: readonly string[]): MeasuredDomain[] {
+  return parts.map((part) => {
+    const { id } = part.domain;
+    if (!flags.includes(`stale->gauge:${id}`)) return part;
+    const beside = parts.find(({ domain }) => domain.id === id.replace(/energy$/, 'power'));
+    if (beside === undefined) return part;
+    const { kind, provenance, update_period_ns, quantum } = beside.domain;
+    const note = `its counter stood still: the power of ${beside.domain.id}, integrated`;
+    return { ...beside, domain: { ...part.domain, kind, provenance, update_period_ns, quantum, note } };
+  });
 }
 
 const unknown = (provenance: Domain['provenance'] | null, reason: string): MeasuredEnergy => ({

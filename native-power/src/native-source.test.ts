@@ -133,6 +133,28 @@ describe.skipIf(loaded.binding === null)('with the addon', () => {
     expect(recorder.raw_units).toEqual(['uJ']);
   });
 
+  test('a recorder says what it saw of its sensors, and that it lost nothing', () => {
+    const built = tree([{ zone: 'intel-rapl:0', name: 'package-0', energy_uj: 0 }]);
+    const recorder = named('rapl-powercap', built.root).start({ period_ns: 5e6 });
+    cleanups.unshift(() => recorder.stop());
+    for (let mj = 0; mj < 60; mj++) {
+      built.set('intel-rapl:0', mj * 1000);
+      recorder.mark();
+    }
+    const { observed, dropped } = recorder.status();
+    expect(dropped).toBe(0);
+    expect(observed).toEqual([
+      {
+        domain: 'rapl:0:package-0',
+        update_period_ns: null,
+        reason: expect.stringMatching(/^(faster_than_read|too_few_changes|coarse_counter)$/),
+        quantum: 0.001,
+        samples: expect.any(Number),
+      },
+    ]);
+    expect(observed?.[0]?.samples).toBeGreaterThanOrEqual(10);
+  });
+
   test('native errors arrive with their code, their message and a hint', () => {
     const { root, remove } = procTree();
     cleanups.push(remove);

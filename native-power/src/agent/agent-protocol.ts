@@ -133,6 +133,7 @@ function positive(value: unknown, what: string): number {
 
 function parseDomain(value: unknown, source: string): Domain {
   if (!isObject(value)) throw malformed('a domain is not an object');
+  const share = orNull(value['sensing_share_ratio'], (ratio) => finite(ratio, 'sensing_share_ratio'));
   return {
     id: text(value['id'], 'id'),
     source,
@@ -143,6 +144,7 @@ function parseDomain(value: unknown, source: string): Domain {
     update_period_ns: positive(value['update_period_ns'], 'update_period_ns'),
     quantum: orNull(value['quantum'], (q) => finite(q, 'quantum')),
     scale_error_ratio: orNull(value['scale_error_ratio'], (ratio) => finite(ratio, 'scale_error_ratio')),
+    ...(share !== null && { sensing_share_ratio: share }),
     note: orNull(value['note'], (note) => text(note, 'note')),
   };
 }

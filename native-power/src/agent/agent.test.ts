@@ -243,7 +243,7 @@ describe('bytes of an agent', () => {
   test('sources without domains or with a name that is a path are refused', () => {
     const facts = (source: object) =>
       JSON.stringify({ agent_version: AGENT_VERSION, hostname: 'h', boot_id: null, sources: [source] });
-    const domain = testDomain({ id: 'd' });
+    const domain = { ...testDomain({ id: 'd' }), sensing_share_ratio: 0.25 };
     const good = { name: 's', default_period_ns: 1, domains: [domain], raw_units: ['uJ'] };
     expect(parseFacts(facts(good)).sources[0]?.domains[0]).toEqual({ ...domain, source: 's' });
     for (const bad of [

@@ -50,6 +50,7 @@ export {
   type Provenance,
   provenances,
   type Recorder,
+  asObserved,
   type RecorderStatus,
   type SampleColumns,
   type SampleEvent,

@@ -147,6 +147,12 @@ export interface ObservedDomain {
 /** A running measurement of one source. `drain` hands over what was read since the last call and never waits. */
 export interface Recorder {
   readonly source: string;
+/** A domain with its update period as it was observed, where that is longer than the declared one; never a shorter one. */
+export function asObserved(domain: Domain, observed: readonly ObservedDomain[] = []): Domain {
+  const seen = observed.find((one) => one.domain === domain.id)?.update_period_ns ?? 0;
+  return seen > domain.update_period_ns ? { ...domain, update_period_ns: seen } : domain;
+}
+
   readonly domains: readonly Domain[];
   /** Vendor's unit of `raw`, by domain: `uJ`, `mW`, `ticks` … */
   readonly raw_units: readonly string[];

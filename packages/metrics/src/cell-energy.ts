@@ -4,6 +4,7 @@ import type { CellEnergy, SittingInput } from './cell-types.js';
 import { energyOverSpans } from './energy-window.js';
 import { type BaselinePoint, netEnergy } from './net-energy.js';
 import { busySpans, totalLength } from './spans.js';
+import { gaugesForStale } from './stale-gauge.js';
 import type { CallSpan, PowerSeries, Window } from './types.js';
 
 /** The calls whose time counts, by sitting. */
@@ -73,15 +74,18 @@ const farthest = (ratios: readonly (number | null)[]): number | null =>
 
 /**
  * Energy and length of the busy time of a cell, summed over its sittings and the domains of its boundary. One domain
- * missing in one sitting makes the energy null: a partial total would pass for a small one. Bounds add up linearly.
+ * missing in one sitting makes the energy null: a partial total would pass for a small one. Bounds add up linearly. A
+ * counter that stood still gives way to the power beside it, see `gaugesForStale`.
  */
 export function cellEnergy(sittings: readonly SittingInput[], calls: CallsBySitting): CellEnergy {
-  const used = sittings
+  const busy = sittings
     .map((sitting) => ({ sitting, busy: busySpans(calls.get(sitting.sitting) ?? [], sitting.window) }))
     .filter(({ busy }) => busy.length > 0);
+  const { sittings: used, gauged, unknown } = gaugesForStale(busy);
   const boundary = boundaryOf(used.flatMap(({ sitting }) => sitting.series.map(({ domain }) => domain)));
   const parts = used.flatMap(({ sitting, busy }) =>
     (boundary?.domains ?? []).map(({ id }) => {
+      if (unknown.has(id)) return missing('stale_counter');
       const series = sitting.series.find(({ domain }) => domain.id === id);
       return series === undefined ? missing('domain_missing') : partOf(sitting, series, busy);
     }),
@@ -100,6 +104,7 @@ export function cellEnergy(sittings: readonly SittingInput[], calls: CallsBySitt
     busy_ns: used.reduce((sum, { busy }) => sum + totalLength(busy), 0),
     window_ns: totalLength(sittings.map(({ window }) => window)),
     coverage_ratio: parts.length === 0 ? null : Math.min(...parts.map((part) => part.coverage_ratio)),
+    stale_counters: [...gauged, ...unknown],
     drift_ratio: farthest(parts.map((part) => part.drift_ratio)),
     reason: none ?? firstReason(parts, 'reason'),
     net_reason: none ?? firstReason(parts, 'net_reason'),

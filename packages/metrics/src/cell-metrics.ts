@@ -1,7 +1,7 @@
 import type { CallRow, QueryRow } from '@perwatt/core';
 import { type Accuracy, accuracyOf, countVerdicts } from './cell-accuracy.js';
 import { type CallsBySitting, cellEnergy, spanOf } from './cell-energy.js';
-import type { CellCounts, CellFlag, CellInput, CellMetrics } from './cell-types.js';
+import type { CellCounts, CellEnergy, CellFlag, CellInput, CellMetrics } from './cell-types.js';
 import { type CellFacts, cellValues, type RepeatFacts } from './cell-values.js';
 import { METRIC_SPEC_VERSION } from './metric-definitions.js';
 import { type TokenTotals, tokenTotals } from './tokens.js';
@@ -37,7 +37,7 @@ function unsettledQueries({ queries, calls }: CellInput): number {
   return new Set(open.map(({ query_id }) => query_id)).size;
 }
 
-function flagsOf(counts: CellCounts, drift_ratio: number | null): CellFlag[] {
+function flagsOf(counts: CellCounts, { drift_ratio, stale_counters }: CellEnergy): CellFlag[] {
   const flags: CellFlag[] = [];
   const { attempted, failed } = counts;
   if (attempted === 0) return [{ code: 'no_queries', severity: 'invalid', text: 'no query was recorded' }];
@@ -65,6 +65,13 @@ function flagsOf(counts: CellCounts, drift_ratio: number | null): CellFlag[] {
     });
   }
   return flags;
+  if (stale_counters.length > 0) {
+    flags.push({
+      code: 'stale_counter',
+      severity: 'flagged',
+      text: `${stale_counters.join(', ')} stood still while the power beside it did not`,
+    });
+  }
 }
 
 /** What one repeat alone says of energy, so that the spread between repeats can be told. */
@@ -130,6 +137,6 @@ export function cellMetrics(input: CellInput): CellMetrics {
     guess_rate,
     above_guessing: guess_rate === null || accuracy.lo === null ? null : accuracy.lo > guess_rate,
     accuracy_bounds: boundsWithUnscored(accuracy, attempted),
-    flags: flagsOf(counts, energy.drift_ratio),
+    flags: flagsOf(counts, energy),
   };
 }

@@ -97,6 +97,8 @@ export interface CellCounts {
   readonly attempted: number;
   readonly scored: number;
   readonly failed: number;
+  /** Counters that stood still: the integrated power of their devices took their place, or the energy is null. */
+  readonly stale_counters: readonly string[];
   /** Queries that have calls but no row: lost work of a sitting that was cut off. */
   readonly unsettled: number;
   readonly calls: number;
@@ -107,7 +109,7 @@ export interface CellCounts {
 
 /** Something a cell's verdict should say. */
 export interface CellFlag {
-  readonly code: 'failed_queries' | 'unscored' | 'baseline_drift' | 'no_queries';
+  readonly code: 'failed_queries' | 'unscored' | 'baseline_drift' | 'no_queries' | 'stale_counter';
   readonly severity: 'flagged' | 'invalid';
   readonly text: string;
 }

@@ -1,3 +1,4 @@
+import { partTimeError } from './part-time.js';
 import {
   type Booked,
   bookedAt,
@@ -51,7 +52,8 @@ export function sensorBounds(
  *
  * The bounds hold the recorder's own (gaps, alias, an estimator's band), an error for each outer edge (one update
  * period of the sensor at the power there, the interpolation between readings, one quantum), for each idle gap
- * between spans the smaller of its two edge errors and all the energy it may hold, and the declared scale error.
+ * between spans the smaller of its two edge errors and all the energy it may hold, what a sensor that looks for part of
+ * the time may miss of steps in between (see `partTimeError`), and the declared scale error.
  * Null when samples end further from an edge than the longest gap (`not_covered`), when less than 95 % of the spans
  * lies between samples close enough together (`low_coverage`), where a counter of the total stood still for 5 s or 50
  * update periods (`stale_counter`: nothing that runs draws no power), and for spans of no length (`empty_window`).
@@ -80,7 +82,8 @@ export function energyOverSpans(series: PowerSeries, spans: readonly Window[]): 
     const most = Math.max(powerNear(series, start), powerNear(series, end)) * Number(end - start);
     return sum + Math.min(edges, most);
   }, 0);
-  const error_j = edgeError(series, hull.start) + edgeError(series, hull.end) + gaps;
+  const error_j =
+    edgeError(series, hull.start) + edgeError(series, hull.end) + gaps + partTimeError(series, hull);
   return {
     energy_j,
     ...sensorBounds(series, booked, { error_j, length_ns }),
