@@ -1,3 +1,11 @@
+export {
+  type AppliedCalibration,
+  CALIBRATION_FORMAT,
+  Calibration,
+  calibratedDomain,
+  calibratedRecorder,
+  calibratedSource,
+} from './calibration.js';
 export type { CallInput, Message, Sampling, ToolSpec } from './call-input.js';
 export {
   type CallOptions,
@@ -42,6 +50,7 @@ export {
   type StrategyEntry,
 } from './matrix-file.js';
 export {
+  asObserved,
   blindEvents,
   type Domain,
   type ObservedDomain,
@@ -50,7 +59,6 @@ export {
   type Provenance,
   provenances,
   type Recorder,
-  asObserved,
   type RecorderStatus,
   type SampleColumns,
   type SampleEvent,

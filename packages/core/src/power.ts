@@ -1,3 +1,4 @@
+import type { AppliedCalibration } from './calibration.js';
 import type { ChannelColumns, ChannelInfo } from './power-channels.js';
 import type { Instant } from './units.js';
 
@@ -43,6 +44,8 @@ export interface Domain {
   readonly sensing_share_ratio?: number | null;
   /** Formula and constants of an estimate, or another remark for the reader; null when there is none. */
   readonly note: string | null;
+  /** The calibration that `scale_error_ratio` comes from; absent when it is the declared one. */
+  readonly calibration?: AppliedCalibration;
   /** Name of the other host that it measures, for what an agent there reads; absent for this host's own. */
   readonly host?: string;
 }
@@ -144,15 +147,15 @@ export interface ObservedDomain {
   readonly samples: number;
 }
 
-/** A running measurement of one source. `drain` hands over what was read since the last call and never waits. */
-export interface Recorder {
-  readonly source: string;
 /** A domain with its update period as it was observed, where that is longer than the declared one; never a shorter one. */
 export function asObserved(domain: Domain, observed: readonly ObservedDomain[] = []): Domain {
   const seen = observed.find((one) => one.domain === domain.id)?.update_period_ns ?? 0;
   return seen > domain.update_period_ns ? { ...domain, update_period_ns: seen } : domain;
 }
 
+/** A running measurement of one source. `drain` hands over what was read since the last call and never waits. */
+export interface Recorder {
+  readonly source: string;
   readonly domains: readonly Domain[];
   /** Vendor's unit of `raw`, by domain: `uJ`, `mW`, `ticks` … */
   readonly raw_units: readonly string[];
