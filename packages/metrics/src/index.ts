@@ -58,6 +58,18 @@ export {
   weightBits,
   weightBytes,
 } from './flops/weight-bytes.js';
+export {
+  type Factors,
+  type FactorText,
+  factorsOfRegion,
+  parsePriceFile,
+  type RegionFactors,
+  shippedFactors,
+  shippedPrices,
+  withOwnFactors,
+} from './footprint/factor-files.js';
+export { type AmountRange, FactorFile, PriceFile } from './footprint/factor-schema.js';
+export { carbonOf, costOf, type PaidTokens, tokenCostOf, waterOf } from './footprint/footprint.js';
 export { meanPower, type PowerReading } from './mean-power.js';
 export {
   METRIC_SPEC_VERSION,
