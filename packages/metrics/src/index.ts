@@ -44,6 +44,13 @@ export type {
   MetricValue,
   SittingInput,
 } from './cell-types.js';
+export {
+  type Coverage,
+  type CoverageItem,
+  coverage,
+  coverageBySubject,
+  guessingFloor,
+} from './coverage.js';
 export { type ProductName, powersOf, type TotalName, totalNames } from './energy-figures.js';
 export { energyInWindow, energyOverSpans } from './energy-window.js';
 export { countParams, type LayerKinds, layerKinds, type ParamCounts } from './flops/count-params.js';
@@ -90,6 +97,47 @@ export { fastestPeak } from './physics/compute-check.js';
 export type { PhysicsCheck, PhysicsFinding, PhysicsOutcome } from './physics/finding.js';
 export { type PhysicsFlag, physicsFlags, physicsGate } from './physics/physics-gate.js';
 export type { PhysicsClaims, PhysicsSetup } from './physics/physics-setup.js';
+export {
+  fitRouter,
+  parseRouterModel,
+  type RouterExample,
+  RouterModel,
+  routerExamples,
+  routerScore,
+  splitItems,
+} from './routing/learned-router.js';
+export { fitLogistic, type LogisticFit } from './routing/logistic.js';
+export { PROMPT_FEATURES, promptFeatureNames, promptFeatures } from './routing/prompt-features.js';
+export type { RouteResult } from './routing/route-table.js';
+export {
+  type AccurateRouter,
+  accurateRouting,
+  type Misroute,
+  oracleChoice,
+  oracleRouting,
+  type RoutingData,
+  randomRouting,
+  singleRouting,
+  thresholdRouting,
+} from './routing/routers.js';
+export {
+  type CurveMetrics,
+  type CurvePoint,
+  curveMetrics,
+  type RankedItem,
+  routingCurve,
+  savingWithin,
+  thresholdFor,
+} from './routing/routing-curve.js';
+export {
+  type Resource,
+  type RouteOptions,
+  type RouteOutcome,
+  type RoutingItem,
+  resources,
+  type UsableItem,
+  usableItems,
+} from './routing/routing-items.js';
 export { type CrossCheck, crossCheck, holdsPackages } from './sanity.js';
 export { shortestMeasurable } from './series-index.js';
 export { busySpans, idleSpans, totalLength } from './spans.js';
