@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { instant, MatrixFile, SCHEMA_VERSION } from '@perwatt/core';
+import { instant, MatrixFile, type PowerSource, type RecorderStatus, SCHEMA_VERSION } from '@perwatt/core';
 import { energyInWindow } from '@perwatt/metrics';
 import { createRun, readSegment } from '@perwatt/records';
 import { type ScriptedSample, scriptedPowerSource, testDomain } from '@perwatt/test-kit';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPowerLog } from './power-log.js';
 
-function logOf(readings: readonly (readonly ScriptedSample[])[]) {
+function logOf(readings: readonly (readonly ScriptedSample[])[], says: Partial<RecorderStatus> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'perwatt-log-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const run = createRun(root, {
@@ -38,7 +38,14 @@ function logOf(readings: readonly (readonly ScriptedSample[])[]) {
     power: [],
   });
   const domains = [testDomain({ id: 'd', source: 'scripted', kind: 'gauge' })];
-  const source = scriptedPowerSource({ domains, readings });
+  const scripted = scriptedPowerSource({ domains, readings });
+  const source: PowerSource = {
+    ...scripted,
+    start(options) {
+      const recorder = scripted.start(options);
+      return { ...recorder, status: () => ({ ...recorder.status(), ...says }) };
+    },
+  };
   const log = openPowerLog(run, [source], { period_ms: undefined, boot_id: null });
   onTestFinished(() => log.close());
   return { log, run };
@@ -92,4 +99,23 @@ test('readings without a number are on record but no part of the series: in memo
   expect([...(live?.booked_j ?? [])]).toEqual([0, 5, 9, 9]);
   expect(file?.series.get('d')?.at_ns).toEqual(live?.at_ns);
   expect(run.manifest.power[0]?.segment?.rows).toBe(7);
+});
+
+test('an update period that was observed to be longer than declared goes with the series, in memory and on disk', () => {
+  const seen = (update_period_ns: number) => ({
+    observed: [{ domain: 'd', update_period_ns, reason: null, quantum: null, samples: 9 }],
+  });
+  const periods = (ns: number) => {
+    const { log, run } = logOf([[at(1, 0, 'first')], [at(2, 5)]], seen(ns));
+    log.drain();
+    log.close();
+    const domains = [
+      log.series()[0]?.domain,
+      run.powerSeries()[0]?.domains[0],
+      run.manifest.power[0]?.domains[0],
+    ];
+    return domains.map((domain) => domain?.update_period_ns);
+  };
+  expect(periods(2e9)).toEqual([2e9, 2e9, 1e6]);
+  expect(periods(1e3)).toEqual([1e6, 1e6, 1e6]);
 });

@@ -1,4 +1,5 @@
 import {
+  asObserved,
   blindEvents,
   type Domain,
   explainFlag,
@@ -71,7 +72,7 @@ export function openPowerLog(
     flush() {
       for (const c of channels) c.stream.flush();
     },
-    series: () => channels.flatMap((c) => c.memories.map((m) => m.series())),
+    series: () => channels.flatMap(seriesOf),
     wattsNow: () =>
       channels
         .flatMap((c) => c.memories.flatMap((m) => m.wattsNow() ?? []))
@@ -94,6 +95,13 @@ interface Channel {
   drain(): void;
   flags(): readonly SourceFlag[];
   close(): void;
+}
+
+/** Domains as they were observed, with what was recorded of each. */
+function seriesOf({ stream, memories }: Channel): PowerSeries[] {
+  const { observed } = stream.status();
+  const all = memories.map((memory) => memory.series());
+  return all.map(({ domain, ...series }) => ({ domain: asObserved(domain, observed), ...series }));
 }
 
 const isBlind = sampleEvents.map((event) => blindEvents.has(event));

@@ -5,6 +5,7 @@ const fixes: Readonly<Record<CellMetrics['flags'][number]['code'], string>> = {
   failed_queries: 'Look at the error codes of the calls, mend the cause and run the cell again.',
   unscored: 'Look at the queries with the verdict `unscored`; another grader may judge them.',
   baseline_drift: 'Let the host cool down and stay idle, then run the cell again.',
+  stale_counter: 'Read the device by another source, or reload its driver, and run the cell again.',
   no_queries: 'Resume the run with `perwatt run --resume`.',
 };
 

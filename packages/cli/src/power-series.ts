@@ -1,4 +1,11 @@
-import { blindEvents, type Domain, type Recorder, type SampleColumns, sampleEvents } from '@perwatt/core';
+import {
+  asObserved,
+  blindEvents,
+  type Domain,
+  type Recorder,
+  type SampleColumns,
+  sampleEvents,
+} from '@perwatt/core';
 import type { PowerSeries } from '@perwatt/metrics';
 
 /** Keeps everything a recorder reads. */
@@ -30,8 +37,14 @@ export function keepSamples(recorder: Recorder, onColumns?: (columns: SampleColu
         if (own !== undefined) add(own, columns, i);
       }
     },
-    series: () =>
-      recorder.domains.map((domain, d) => ({ ...seriesOf(domain, kept[d]), period_ns: recorder.period_ns })),
+    series() {
+      const { period_ns } = recorder;
+      const { observed } = recorder.status();
+      return recorder.domains.map((domain, d) => ({
+        ...seriesOf(asObserved(domain, observed), kept[d]),
+        period_ns,
+      }));
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChannelRow, Domain, Provenance } from '@perwatt/core';
+import { asObserved, type ChannelRow, type Domain, type Provenance } from '@perwatt/core';
 import { fileName } from './file-names.js';
 import type { PowerFile } from './manifest.js';
 import { readColumns, readSegment, type SampleSeries } from './segment-reader.js';
@@ -12,6 +12,7 @@ export interface PowerFileSeries {
   readonly provenance: Provenance;
   readonly period_ns: number;
   readonly boot_id: string | null;
+  /** With the update period that was observed where it is longer than the declared one, which the manifest keeps. */
   readonly domains: readonly Domain[];
   /** By domain id; a domain that was never read is absent. */
   readonly series: ReadonlyMap<string, SampleSeries>;
@@ -21,11 +22,12 @@ export interface PowerFileSeries {
 
 /** Every power file of a manifest, in its order. A file that isn't there is an empty, torn one. */
 export const readPower = (folder: string, files: readonly PowerFile[]): PowerFileSeries[] =>
-  files.map(({ file, source, provenance, period_ns, boot_id, domains, segment }) => {
+  files.map(({ file, source, provenance, period_ns, boot_id, segment, status, ...rest }) => {
     const path = join(folder, fileName('power file', file));
     const { series, torn } = existsSync(path)
       ? read(path, segment ?? undefined)
       : { series: new Map<string, SampleSeries>(), torn: 'the file is missing' };
+    const domains = rest.domains.map((domain) => asObserved(domain, status?.observed));
     return { file, source, provenance, period_ns, boot_id, domains, series, torn };
   });
 
