@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { channelRows, type ChannelUnit, channelUnits } from '@perwatt/core';
+import { type ChannelUnit, channelRows, channelUnits } from '@perwatt/core';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import type { Binding } from './binding.js';
 import { powerSources, type SourceOptions } from './sources.js';

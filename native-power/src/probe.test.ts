@@ -29,7 +29,11 @@ function measured(): string {
 }
 
 /** No library is at these paths, whatever this host has. */
-const noLibraries = { nvml: '/nonexistent/libnvidia-ml.so.1', amdsmi: '/nonexistent/libamd_smi.so' };
+const noLibraries = {
+  nvml: '/nonexistent/libnvidia-ml.so.1',
+  amdsmi: '/nonexistent/libamd_smi.so',
+  level_zero: '/nonexistent/libze_loader.so.1',
+};
 
 const names = (sources: readonly { readonly name: string }[]) => sources.map(({ name }) => name);
 
@@ -42,6 +46,7 @@ describe.skipIf(loaded.binding === null)('with the addon', () => {
       'intel-gpu-hwmon',
       'nvml',
       'amd-smi',
+      'level-zero',
       'amdgpu-hwmon',
       'jetson-rails',
       'acpi-power-meter',

@@ -16,6 +16,8 @@ export interface VendorLibraries {
   readonly nvml?: string;
   /** AMD's `libamd_smi`. */
   readonly amdsmi?: string;
+  /** Level Zero's loader, `libze_loader`, for Intel GPUs. */
+  readonly level_zero?: string;
 }
 
 /** Where sources look, and which are wanted. */

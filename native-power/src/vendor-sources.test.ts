@@ -7,10 +7,14 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { loaded } from './binding.js';
 import { probePower } from './probe.js';
 import { bestSources, powerSources, type SourceOptions } from './sources.js';
-import { amdGpu, nvidiaGpu, stubProblem, vendorStub } from './vendor-stub.fixture.js';
+import { amdGpu, intelGpu, nvidiaGpu, stubProblem, vendorStub } from './vendor-stub.fixture.js';
 
 /** Where no library is, whatever this machine has. */
-const none = { nvml: '/nowhere/libnvidia-ml.so.1', amdsmi: '/nowhere/libamd_smi.so' };
+const none = {
+  nvml: '/nowhere/libnvidia-ml.so.1',
+  amdsmi: '/nowhere/libamd_smi.so',
+  level_zero: '/nowhere/libze_loader.so.1',
+};
 
 const named = (name: string, options: SourceOptions) => {
   const source = powerSources(options).find((s) => s.name === name);
@@ -25,6 +29,7 @@ function stub(...args: Parameters<typeof vendorStub>) {
 }
 
 const nvidia = (script: string) => ({ ...none, nvml: stub('nvml', script).library });
+const intel = (script: string) => ({ ...none, level_zero: stub('levelzero', script).library });
 const amd = (script: string) => ({ ...none, amdsmi: stub('amdsmi', script).library });
 
 /** A host with CPU times, and with counters of its CPU where `rapl` says so. */
@@ -80,6 +85,22 @@ describe.skipIf(problem !== null)('with stand-ins for vendors’ libraries', () 
     };
   });
 
+  powerSourceContract('Intel', () => {
+    let uj = 1_000_000;
+    const made = vendorStub('levelzero', intelGpu(uj));
+    return {
+      source: named('level-zero', {
+        root: '/nowhere',
+        libraries: { ...none, level_zero: made.library },
+      }),
+      advance() {
+        uj += 1000;
+        made.say(intelGpu(uj));
+      },
+      dispose: made.remove,
+    };
+  });
+
   // biome-ignore format: a table is read in columns
   test.each<[why: string, rapl: boolean, libraries: () => SourceOptions['libraries'], expected: string[]]>([
     ['nothing but CPU times',            false, () => none,                                        ['estimate-cpu-load']],
@@ -88,6 +109,7 @@ describe.skipIf(problem !== null)('with stand-ins for vendors’ libraries', () 
     ['CPU and GPU, both measured',       true,  () => nvidia(nvidiaGpu(5)),                        ['rapl-powercap', 'nvml']],
     ['CPU and another GPU',              true,  () => amd(amdGpu(5)),                              ['rapl-powercap', 'amd-smi']],
     ['both makes of GPU',                true,  () => ({ ...nvidia(nvidiaGpu(5)), amdsmi: amd(amdGpu(5)).amdsmi }), ['rapl-powercap', 'nvml', 'amd-smi']],
+    ['another make of GPU',              true,  () => intel(intelGpu(5)),                          ['rapl-powercap', 'level-zero']],
     ['a library without a GPU',          true,  () => nvidia(''),                                  ['rapl-powercap']],
     ['a library that refuses',           false, () => nvidia('0, 0, init, 0, 18, 0, 0'),           ['estimate-cpu-load']],
   ])('sources of different devices are used together: %s', (_why, rapl, libraries, expected) => {

@@ -19,7 +19,7 @@ const target = join(repository, 'target/stubs');
 const build = (): string | null => {
   if (process.platform !== 'linux') return 'stand-ins for vendors’ libraries are built on Linux only';
   mkdirSync(target, { recursive: true });
-  const crates = ['-p', 'stub-nvml', '-p', 'stub-amdsmi'];
+  const crates = ['-p', 'stub-nvml', '-p', 'stub-amdsmi', '-p', 'stub-levelzero'];
   const args = ['build', '--quiet', '--offline', ...crates, '--target-dir', target];
   const { status, stderr } = spawnSync('cargo', args, { cwd: repository, encoding: 'utf8' });
   return status === 0 ? null : `cargo builds no stand-ins: ${stderr?.trim() || 'there is no cargo'}`;
@@ -29,7 +29,7 @@ const build = (): string | null => {
 export const stubProblem: string | null = build();
 
 /** A copy of its own, so that no test hears another's script. */
-export function vendorStub(name: 'nvml' | 'amdsmi', script: string): VendorStub {
+export function vendorStub(name: 'nvml' | 'amdsmi' | 'levelzero', script: string): VendorStub {
   const folder = mkdtempSync(join(tmpdir(), 'perwatt-stub-'));
   const file = `libstub_${name}.so`;
   const library = join(folder, file);
@@ -60,3 +60,7 @@ export const amdGpu = (count: number, watts = 100): string =>
     `0, 0, energy, 0, 0, 0, ${count}`,
     `0, 0, power, 0, 0, 0, ${watts}`,
   ].join('\n');
+
+/** One Intel card with a counter at `uj` µJ. */
+export const intelGpu = (uj: number): string =>
+  ['0, 0, device, 0, 0, 0, 3', '0, 0, domain, 0, 0, 1,', `0, 0, energy, 0, 0, 0, ${uj}`].join('\n');

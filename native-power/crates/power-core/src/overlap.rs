@@ -4,7 +4,7 @@
 //! twice, and energy of counters is never added to integrated power; so the most trustworthy of each kind is taken, and
 //! of the others it is said why they are not.
 
-use crate::{ACPI_METER, AMD_ENERGY, AMDGPU, BATTERY, JETSON, Provenance, RAPL, RAPL_PERF};
+use crate::{ACPI_METER, AMD_ENERGY, AMDGPU, BATTERY, INTEL_GPU, JETSON, Provenance, RAPL, RAPL_PERF};
 
 /// A source that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +66,10 @@ fn reason(candidate: &Candidate, used: &[Candidate]) -> Option<String> {
     Some(format!("integrated power isn't added to the energy of {}", first.name))
 }
 
-/// The counters of a CPU by four interfaces; AMD's graphics by two.
+/// The counters of a CPU by several interfaces; AMD's and Intel's graphics by two.
 fn same_sensor(a: &str, b: &str) -> bool {
-    let kinds: [&[&str]; 2] = [&[RAPL, RAPL_PERF, AMD_ENERGY], &["amd-smi", AMDGPU]];
+    let kinds: [&[&str]; 3] =
+        [&[RAPL, RAPL_PERF, AMD_ENERGY, "emi"], &["amd-smi", AMDGPU], &[INTEL_GPU, "level-zero"]];
     kinds.iter().any(|kind| kind.contains(&a) && kind.contains(&b))
 }
 
@@ -92,12 +93,12 @@ mod tests {
                 usable: readable.contains(&info.name),
             })
             .collect();
-        let nvml = ["nvml", "amd-smi"].map(|name| Candidate {
+        let vendors = ["nvml", "amd-smi", "level-zero"].map(|name| Candidate {
             name,
             provenance: Provenance::Counter,
             usable: readable.contains(&name),
         });
-        candidates.extend(nvml);
+        candidates.extend(vendors);
         let unused = left_unused(&candidates);
         let is_used =
             |(candidate, unused): &(&Candidate, &Option<String>)| candidate.usable && unused.is_none();
@@ -114,6 +115,8 @@ mod tests {
             ("the last door",                    &["amd-energy"],                                       &["amd-energy"]),
             ("CPU and GPU by counters",          &["rapl-perf", "nvml", "intel-gpu-hwmon"],             &["rapl-perf", "intel-gpu-hwmon", "nvml"]),
             ("a GPU by two doors",               &["amd-smi", "amdgpu-hwmon"],                          &["amd-smi"]),
+            ("Intel's GPU by two doors",         &["intel-gpu-hwmon", "level-zero"],                   &["intel-gpu-hwmon"]),
+            ("Intel's GPU by the other door",    &["rapl-powercap", "level-zero", "nvml"],             &["rapl-powercap", "nvml", "level-zero"]),
             ("a GPU by power alone",             &["amdgpu-hwmon"],                                     &["amdgpu-hwmon"]),
             ("power beside a counter",           &["rapl-powercap", "amdgpu-hwmon"],                    &["rapl-powercap"]),
             ("the host beside its parts",        &["rapl-powercap", "acpi-power-meter", "battery"],     &["rapl-powercap"]),

@@ -89,11 +89,18 @@ pub struct Libraries {
     pub nvml: Option<String>,
     /// AMD's `libamd_smi`.
     pub amdsmi: Option<String>,
+    /// Level Zero's loader, `libze_loader`.
+    #[napi(js_name = "level_zero")]
+    pub level_zero: Option<String>,
 }
 
 impl From<Libraries> for power_vendor::Libraries {
-    fn from(Libraries { nvml, amdsmi }: Libraries) -> Self {
-        Self { nvml: nvml.map(Into::into), amdsmi: amdsmi.map(Into::into) }
+    fn from(Libraries { nvml, amdsmi, level_zero }: Libraries) -> Self {
+        Self {
+            nvml: nvml.map(Into::into),
+            amdsmi: amdsmi.map(Into::into),
+            level_zero: level_zero.map(Into::into),
+        }
     }
 }
 

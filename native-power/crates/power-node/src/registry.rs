@@ -7,7 +7,7 @@ use power_vendor::{Libraries, VENDOR_SOURCES, open_vendor_source, probe_vendor_s
 
 /// The most trustworthy first: counters before power that is integrated, a guess last.
 pub fn source_infos() -> Vec<SourceInfo> {
-    merged(&power_core::SOURCES, &VENDOR_SOURCES)
+    merged(&power_core::SOURCES, VENDOR_SOURCES)
 }
 
 /// Opens the source of this name.

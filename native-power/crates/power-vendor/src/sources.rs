@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use power_core::{Nanos, PowerError, PowerSource, Provenance, SourceInfo, SourceProbe, chain};
 
-use crate::{AMDSMI, AmdSmi, NVML, Nvml};
+use crate::{AMDSMI, AmdSmi, LEVEL_ZERO, LevelZero, NVML, Nvml};
 
 /// Where the vendors' libraries are; None for where their drivers put them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,13 +13,16 @@ pub struct Libraries {
     pub nvml: Option<PathBuf>,
     /// AMD's `libamd_smi`.
     pub amdsmi: Option<PathBuf>,
+    /// Level Zero's loader, `libze_loader`.
+    pub level_zero: Option<PathBuf>,
 }
 
 /// Every source of this crate.
-pub const VENDOR_SOURCES: [SourceInfo; 2] = [
-    SourceInfo { name: NVML, provenance: Provenance::Counter, default_period: Nanos::from_millis(100) },
-    SourceInfo { name: AMDSMI, provenance: Provenance::Counter, default_period: Nanos::from_millis(100) },
-];
+pub const VENDOR_SOURCES: &[SourceInfo] = &[info(NVML, 100), info(AMDSMI, 100), info(LEVEL_ZERO, 100)];
+
+const fn info(name: &'static str, period_ms: i64) -> SourceInfo {
+    SourceInfo { name, provenance: Provenance::Counter, default_period: Nanos::from_millis(period_ms) }
+}
 
 /// Opens the source of this name; None when it is none of this crate's.
 pub fn open_vendor_source(
@@ -29,6 +32,7 @@ pub fn open_vendor_source(
     match name {
         NVML => Some(nvml(libraries).map(|source| Box::new(source) as _)),
         AMDSMI => Some(amdsmi(libraries).map(|source| Box::new(source) as _)),
+        LEVEL_ZERO => Some(level_zero(libraries).map(|source| Box::new(source) as _)),
         _ => None,
     }
 }
@@ -43,6 +47,10 @@ pub fn probe_vendor_sources(root: &Path, libraries: &Libraries) -> Vec<SourcePro
         match amdsmi(libraries) {
             Ok(source) => usable(AMDSMI, &source),
             Err(error) => refused(AMDSMI, &error, || amd_fix(root)),
+        },
+        match level_zero(libraries) {
+            Ok(source) => usable(LEVEL_ZERO, &source),
+            Err(error) => refused(LEVEL_ZERO, &error, || intel_fix(root)),
         },
     ]
 }
@@ -64,6 +72,11 @@ fn amdsmi(libraries: &Libraries) -> Result<AmdSmi, PowerError> {
     let places = ["libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so"];
     let found = places.iter().map(|place| AmdSmi::open(Path::new(place))).find(|opened| !cannot_load(opened));
     found.unwrap_or(opened)
+}
+
+fn level_zero(libraries: &Libraries) -> Result<LevelZero, PowerError> {
+    let usual = if cfg!(windows) { "ze_loader.dll" } else { "libze_loader.so.1" };
+    LevelZero::open(libraries.level_zero.as_deref().unwrap_or(Path::new(usual)))
 }
 
 fn usable(name: &'static str, source: &dyn PowerSource) -> SourceProbe {
@@ -94,6 +107,17 @@ fn nvidia_fix(root: &Path) -> Option<String> {
     let seen = root.join("dev/nvidiactl").exists() || root.join("proc/driver/nvidia").exists();
     seen.then(|| {
         "install the driver's libnvidia-ml.so.1, or start the container with `--gpus all`; PERWATT_NVML_LIB names another place"
+            .to_owned()
+    })
+}
+
+/// Missed only where a driver shows a card: what is part of a CPU is counted with it.
+fn intel_fix(root: &Path) -> Option<String> {
+    let drivers = ["sys/bus/pci/drivers/i915", "sys/bus/pci/drivers/xe"].map(|driver| root.join(driver));
+    let addresses = drivers.iter().filter_map(|driver| driver.read_dir().ok()).flatten().flatten();
+    let card = |name: &str| name.contains(':') && name != "0000:00:02.0";
+    addresses.into_iter().any(|entry| card(&entry.file_name().to_string_lossy())).then(|| {
+        "install Intel's level-zero loader and intel-level-zero-gpu; PERWATT_LEVEL_ZERO_LIB names another place than libze_loader.so.1"
             .to_owned()
     })
 }

@@ -3,17 +3,14 @@
 
 mod stub;
 
-use std::{
-    path::{Path, PathBuf},
-    thread,
-};
+use std::{path::Path, thread};
 
 use power_core::{
     Booking, Domain, Event, Joules, Kind, Missing, Nanos, PowerError, PowerSource, Provenance, Scope, Value,
     Watts,
 };
 use power_vendor::{AMDSMI, AmdSmi, Libraries, probe_vendor_sources};
-use stub::{Books, Stub, read};
+use stub::{Books, Stub, elsewhere, read};
 
 /// One GPU on bus 0x29: a counter, and 100 W now; 750 W at most.
 const PLAIN: &str = "
@@ -253,10 +250,9 @@ fn what_stands_in_the_way_is_named_with_its_fix() {
     for (why, script, code, said, fix) in cases {
         let stub = stub(script);
         assert_eq!(refused(&stub).code(), *code, "{why}");
-        let libraries =
-            Libraries { amdsmi: Some(stub.library.clone()), nvml: Some(PathBuf::from("/nowhere.so")) };
-        let [_, probe] = &probe_vendor_sources(Path::new("/"), &libraries)[..] else {
-            unreachable!("two sources")
+        let libraries = elsewhere(Libraries { amdsmi: Some(stub.library.clone()), ..Libraries::default() });
+        let [_, probe, ..] = &probe_vendor_sources(Path::new("/"), &libraries)[..] else {
+            unreachable!("several sources")
         };
         assert_eq!((probe.usable, probe.detail.as_str()), (false, *said), "{why}");
         assert_eq!(probe.fix.is_some(), fix.is_some(), "{why}");

@@ -3,14 +3,14 @@
 
 mod stub;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use power_core::{
     Booking, Domain, Event, Joules, Kind, Missing, Nanos, PowerError, PowerSource, Provenance, Scope, Value,
     Watts,
 };
 use power_vendor::{Libraries, NVML, Nvml, probe_vendor_sources};
-use stub::{Books, Stub, read};
+use stub::{Books, Stub, elsewhere, read};
 
 /// One GPU as most are: a counter, and power now; 350 W at most.
 const PLAIN: &str = "
@@ -340,10 +340,9 @@ fn what_stands_in_the_way_is_named_with_its_fix() {
         let error = refused(&stub);
         assert_eq!(error.code(), *code, "{why}");
         assert!(error.to_string().starts_with(said), "{why}: {error}");
-        let libraries =
-            Libraries { nvml: Some(stub.library.clone()), amdsmi: Some(PathBuf::from("/nowhere.so")) };
-        let [probe, _] = &probe_vendor_sources(Path::new("/"), &libraries)[..] else {
-            unreachable!("two sources")
+        let libraries = elsewhere(Libraries { nvml: Some(stub.library.clone()), ..Libraries::default() });
+        let [probe, ..] = &probe_vendor_sources(Path::new("/"), &libraries)[..] else {
+            unreachable!("several sources")
         };
         assert!(!probe.usable, "{why}");
         assert!(
@@ -359,7 +358,7 @@ fn what_stands_in_the_way_is_named_with_its_fix() {
 fn a_library_that_is_missing_or_another_one_is_named() {
     let root = std::env::temp_dir().join(format!("perwatt-vendor-root-{}", std::process::id()));
     let libraries =
-        |nvml: &Path| Libraries { nvml: Some(nvml.to_owned()), amdsmi: Some(PathBuf::from("/nowhere.so")) };
+        |nvml: &Path| elsewhere(Libraries { nvml: Some(nvml.to_owned()), ..Libraries::default() });
     let probe = |root: &Path, nvml: &Path| probe_vendor_sources(root, &libraries(nvml)).remove(0);
 
     let absent = probe(&root, Path::new("/nowhere/libnvidia-ml.so.1"));
@@ -382,8 +381,7 @@ fn a_probe_says_what_is_metered_what_is_beside_it_and_what_is_left_out() {
     let script =
         format!("{PLAIN}0, 0, mig, 0, 0, 0, 1\n0, 0, instance, 0, 0, 0, 1\n0, 1, uuid, 0, 0, 0, MIG-0\n");
     let stub = stub(&script);
-    let libraries =
-        Libraries { nvml: Some(stub.library.clone()), amdsmi: Some(PathBuf::from("/nowhere.so")) };
+    let libraries = elsewhere(Libraries { nvml: Some(stub.library.clone()), ..Libraries::default() });
     let probes = probe_vendor_sources(Path::new("/"), &libraries);
     assert!(probes[0].usable && probes[0].fix.is_none());
     assert_eq!(

@@ -12,11 +12,23 @@ use std::{
 };
 
 use power_core::{Booking, Clock, Ledger, Nanos, PowerSource, Reading, Sample};
+use power_vendor::Libraries;
 
 static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stubs");
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "-p", "stub-nvml", "-p", "stub-amdsmi", "--target-dir"])
+        .args([
+            "build",
+            "--quiet",
+            "--offline",
+            "-p",
+            "stub-nvml",
+            "-p",
+            "stub-amdsmi",
+            "-p",
+            "stub-levelzero",
+            "--target-dir",
+        ])
         .arg(&target)
         .status();
     assert!(built.is_ok_and(|status| status.success()), "the stub libraries can't be built");
@@ -57,6 +69,17 @@ impl Stub {
 impl Drop for Stub {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.folder).unwrap_or_default();
+    }
+}
+
+/// These libraries, and of the others none, whatever this machine has.
+pub fn elsewhere(libraries: Libraries) -> Libraries {
+    let nowhere = || Some(PathBuf::from("/nowhere.so"));
+    let Libraries { nvml, amdsmi, level_zero } = libraries;
+    Libraries {
+        nvml: nvml.or_else(nowhere),
+        amdsmi: amdsmi.or_else(nowhere),
+        level_zero: level_zero.or_else(nowhere),
     }
 }
 
