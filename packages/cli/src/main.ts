@@ -5,6 +5,7 @@ import { agentCommand } from './commands/agent.js';
 import { callCommand } from './commands/call.js';
 import { datasetsCommand } from './commands/datasets.js';
 import { doctorCommand } from './commands/doctor.js';
+import { footprintCommand } from './commands/footprint.js';
 import { gradeCommand } from './commands/grade.js';
 import { importCommand } from './commands/import.js';
 import { modelsCommand } from './commands/models.js';
@@ -77,7 +78,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .addCommand(gradeCommand(io))
   .addCommand(callCommand(io))
   .addCommand(serveCommand(io))
-  .addCommand(importCommand(io, version));
+  .addCommand(importCommand(io, version))
+  .addCommand(footprintCommand(io));
 for (const command of withSubcommands(program))
   command.exitOverride().configureHelp({ showGlobalOptions: true });
 
