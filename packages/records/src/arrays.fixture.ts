@@ -54,8 +54,10 @@ function arrayOf({ type, nullable }: Column, values: readonly unknown[], before:
       return { values: BigInt64Array.from(values, (v) => (v ?? 0n) as bigint), ...valid };
     case 'uint64':
       return { values: BigUint64Array.from(values, (v) => (v ?? 0n) as bigint), ...valid };
-    default:
-      return { values: numberArrays[type].from(values as number[], (v: number | null) => v ?? 0), ...valid };
+    default: {
+      const numbers = values.map((v) => (v ?? 0) as number);
+      return { values: new numberArrays[type](numbers), ...valid };
+    }
   }
 }
 

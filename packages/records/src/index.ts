@@ -1,3 +1,5 @@
+export { type Compacted, compactCell, compactRun } from './compact-run.js';
+export type { CompactedTable } from './compact-table.js';
 export {
   type AnsweredQuery,
   type CompletedQueries,

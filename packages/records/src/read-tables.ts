@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RowOf, TableName, tables } from '@perwatt/core';
+import { messageOf, PerwattError, type RowOf, type TableName, type tables } from '@perwatt/core';
 import { segmentNumber } from './file-names.js';
 import type { SegmentEntry } from './manifest.js';
 import type { SegmentInfo } from './scan-segment.js';
-import { readSegment } from './segment-reader.js';
+import { readSegment, type SegmentContent } from './segment-reader.js';
 
 /** A segment that isn't whole, and why. */
 export interface TornSegment {
@@ -28,9 +28,13 @@ export function nextSegment(folder: string, prefix: string): number {
   return Math.max(-1, ...taken) + 1;
 }
 
+/** Names of the segments of `prefix` in `folder`, in order. */
+export const segmentFiles = (folder: string, prefix: string): string[] =>
+  existingSegments(folder, prefix).map(({ file }) => file);
+
 /**
  * All segments of a table in `folder`, in order. `entries` say what the closed ones must hold; one that is listed but
- * not there counts as torn.
+ * not there counts as torn, and so does a file that is no segment of this table.
  */
 export function readTable<T extends TableName>(
   folder: string,
@@ -40,19 +44,37 @@ export function readTable<T extends TableName>(
   const listed = new Map(entries.filter((e) => e.table === table).map((e) => [e.file, e]));
   const rows: RowOf<(typeof tables)[T]>[] = [];
   const segments: SegmentInfo[] = [];
-  const present = existingSegments(folder, table).map(({ file }) => file);
+  const torn: TornSegment[] = [];
+  const present = segmentFiles(folder, table);
   for (const file of present) {
-    const segment = readSegment(join(folder, file), table, listed.get(file));
+    const segment = readIfOurs(join(folder, file), table, listed.get(file));
+    if (typeof segment === 'string') {
+      torn.push({ file, reason: segment, rows: 0 });
+      continue;
+    }
     for (const row of segment.rows) rows.push(row);
     segments.push(segment.info);
+    const { torn: reason, rows: n } = segment.info;
+    if (reason !== null) torn.push({ file, reason, rows: n });
   }
-  const torn = segments.flatMap(({ file, torn: reason, rows: n }) =>
-    reason === null ? [] : [{ file, reason, rows: n }],
-  );
   const missing = [...listed.keys()]
     .filter((file) => !present.includes(file))
     .map((file) => ({ file, reason: 'the file is missing', rows: 0 }));
   return { rows, segments, torn: [...torn, ...missing] };
+}
+
+/** A segment, or why the file is none of this table. */
+function readIfOurs<T extends TableName>(
+  path: string,
+  table: T,
+  entry: SegmentEntry | undefined,
+): SegmentContent<T> | string {
+  try {
+    return readSegment(path, table, entry);
+  } catch (error) {
+    if (error instanceof PerwattError && error.code === 'RUN_INVALID') return messageOf(error);
+    throw error;
+  }
 }
 
 function existingSegments(folder: string, prefix: string): { file: string; number: number }[] {

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { type CompactedTable, compactTable, type SegmentSource } from './compact-table.js';
+import type { CellFile, PowerFile } from './manifest.js';
+import { openRun, type RunFolder } from './run-folder.js';
+import { cellSegments, cellTables, powerSegment, powerTables } from './run-segments.js';
+import { type Database, openDatabase } from './sql-engine.js';
+
+/** What was done to one cell, or to the power files of a run. */
+export interface Compacted {
+  /** Null for the power files. */
+  readonly cell_id: string | null;
+  readonly tables: readonly CompactedTable[];
+}
+
+/** Whether nothing more is written to a cell: its Parquet files can be made for good. */
+export const isClosed = ({ status }: CellFile): boolean => status === 'done' || status === 'failed';
+
+/**
+ * Copies the segments of a closed cell into `queries.parquet`, `calls.parquet` and `texts.parquet` beside them. Segments are
+ * only read. It takes a core for a moment: call it when nothing is measured. Throws `RUN_INVALID` for a cell that is none.
+ */
+export async function compactCell(runPath: string, cellId: string): Promise<Compacted> {
+  const run = openRun(runPath);
+  const cell = run.readCell(cellId);
+  return withDatabase(async (db) => ({ cell_id: cellId, tables: await compactTables(db, run, cell) }));
+}
+
+/** Compacts every closed cell of a run, and every power file whose recorder has ended. */
+export async function compactRun(runPath: string): Promise<Compacted[]> {
+  const run = openRun(runPath);
+  return withDatabase(async (db) => {
+    const done: Compacted[] = [];
+    for (const cell of run.cells().filter(isClosed)) {
+      done.push({ cell_id: cell.cell_id, tables: await compactTables(db, run, cell) });
+    }
+    const tables: CompactedTable[] = [];
+    for (const file of run.manifest.power.filter(({ segment }) => segment !== null)) {
+      tables.push(...(await compactPower(db, run, { file, folder: run.powerFolder })));
+    }
+    return [...done, { cell_id: null, tables }];
+  });
+}
+
+async function withDatabase<R>(work: (db: Database) => Promise<R>): Promise<R> {
+  const scratch = mkdtempSync(join(tmpdir(), 'perwatt-sql-'));
+  const db = await openDatabase(scratch);
+  try {
+    return await work(db);
+  } finally {
+    db.close();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The Parquet files of a cell; a table without segments has none. They go to `folder`, else beside the segments. */
+export async function compactTables(
+  db: Database,
+  run: RunFolder,
+  cell: CellFile,
+  folder = run.cellFolder(cell.cell_id),
+): Promise<CompactedTable[]> {
+  const made: CompactedTable[] = [];
+  for (const table of cellTables) {
+    const sources = cellSegments(run, cell, table);
+    if (sources.length === 0) continue;
+    made.push(await compactTable(db, { table, sources, out: join(folder, `${table}.parquet`) }));
+  }
+  return made;
+}
+
+interface PowerTarget {
+  readonly file: PowerFile;
+  readonly folder: string;
+}
+
+/** The Parquet files of one power file: its samples, and the readings beside them where there are any. */
+export async function compactPower(
+  db: Database,
+  run: RunFolder,
+  { file, folder }: PowerTarget,
+): Promise<CompactedTable[]> {
+  const made: CompactedTable[] = [];
+  for (const table of powerTables) {
+    const source: SegmentSource | null = powerSegment(run, file, table);
+    if (source === null) continue;
+    const out = join(folder, basename(source.path).replace(/\.arrows$/, '.parquet'));
+    made.push(await compactTable(db, { table, sources: [source], out }));
+  }
+  return made;
+}

@@ -1,0 +1,139 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Column, messageOf, PerwattError, SCHEMA_VERSION, type TableName, tables } from '@perwatt/core';
+import { syncFolder } from './durable-file.js';
+import { fileError } from './file-errors.js';
+import type { SegmentEntry } from './manifest.js';
+import type { TornSegment } from './read-tables.js';
+import { scanSegment } from './scan-segment.js';
+import { type Database, quoted } from './sql-engine.js';
+import { stageTable } from './staged-table.js';
+
+/** Version of what a Parquet file of ours holds beside its rows. */
+const FORMAT = 1;
+const ROW_GROUP = 122_880;
+
+/** A segment to read, and what the manifest says of it. */
+export interface SegmentSource {
+  readonly path: string;
+  /** Null for one that was never closed. */
+  readonly entry: SegmentEntry | null;
+}
+
+/** A table of one folder in Parquet. Derived: it may be deleted, and is made again from the segments. */
+export interface CompactedTable {
+  readonly table: TableName;
+  readonly path: string;
+  /** Rows in the file; null when it was up to date and not read. */
+  readonly rows: number | null;
+  /** Segments that are not whole, with the rows they gave all the same; empty when the file was up to date. */
+  readonly torn: readonly TornSegment[];
+  /** Whether the file was there already and made from these segments. */
+  readonly fresh: boolean;
+}
+
+/** What the segments are: another value means that a Parquet file made from them is out of date. */
+export function fingerprint(table: TableName, sources: readonly SegmentSource[]): string {
+  const columns = Object.entries<Column>(tables[table]).map(([name, { type }]) => [name, type]);
+  const segments = sources.map(({ path, entry }) => [basename(path), sizeOf(path), entry?.sha256 ?? null]);
+  const facts = JSON.stringify([FORMAT, SCHEMA_VERSION, table, columns, segments]);
+  return createHash('sha256').update(facts).digest('hex');
+}
+
+function sizeOf(path: string): number | null {
+  return existsSync(path) ? statSync(path).size : null;
+}
+
+export interface CompactOptions {
+  readonly table: TableName;
+  readonly sources: readonly SegmentSource[];
+  /** The Parquet file to make or replace. */
+  readonly out: string;
+}
+
+/**
+ * Copies segments into one Parquet file, in their order, unless it holds them already. It appears under its name when it is
+ * whole and on the disk. What can't be read of a segment is left out and named, a foreign file whole. The same segments
+ * give the same bytes.
+ */
+export async function compactTable(db: Database, options: CompactOptions): Promise<CompactedTable> {
+  const { table, sources, out } = options;
+  const source = fingerprint(table, sources);
+  if ((await sourceOf(db, out)) === source) return { table, path: out, rows: null, torn: [], fresh: true };
+  const stage = await stageTable(db, table);
+  try {
+    const torn = sources.flatMap(({ path, entry }) => {
+      const problem = readInto(stage.append, { path, table, entry });
+      return problem === null ? [] : [problem];
+    });
+    await writeParquet(db, { select: stage.select(), out, about: { table, source } });
+    return { table, path: out, rows: stage.rows, torn, fresh: false };
+  } finally {
+    await stage.drop();
+  }
+}
+
+/** The fingerprint in a Parquet file; null when there is no such file, or none of ours. */
+async function sourceOf(db: Database, path: string): Promise<string | null> {
+  if (!existsSync(path)) return null;
+  try {
+    const sql = `SELECT decode(value) FROM parquet_kv_metadata(${quoted(path)}) WHERE decode(key) = 'source'`;
+    const rows = (await db.connection.runAndReadAll(sql)).getRows();
+    return typeof rows[0]?.[0] === 'string' ? rows[0][0] : null;
+  } catch {
+    return null;
+  }
+}
+
+type Append = Parameters<typeof scanSegment>[1]['onBatch'];
+
+function readInto(
+  onBatch: Append,
+  { path, table, entry }: SegmentSource & { readonly table: TableName },
+): TornSegment | null {
+  const file = basename(path);
+  if (!existsSync(path)) return { file, reason: 'the file is missing', rows: 0 };
+  try {
+    const { torn, rows } = scanSegment(path, { table, entry: entry ?? undefined, onBatch });
+    return torn === null ? null : { file, reason: torn, rows };
+  } catch (error) {
+    if (error instanceof PerwattError && error.code === 'RUN_INVALID')
+      return { file, reason: messageOf(error), rows: 0 };
+    throw error;
+  }
+}
+
+export interface ParquetOptions {
+  readonly select: string;
+  readonly out: string;
+  /** Goes into the file's metadata beside `schema_version`. */
+  readonly about: Readonly<Record<string, string>>;
+}
+
+/** Writes the rows of a query as one Parquet file that appears whole or not at all. */
+export async function writeParquet(db: Database, { select, out, about }: ParquetOptions): Promise<void> {
+  const facts = Object.entries({ ...about, schema_version: String(SCHEMA_VERSION) });
+  const metadata = facts.map(([key, value]) => `${quoted(key)}: ${quoted(value)}`).join(', ');
+  const options = `FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE ${ROW_GROUP}, KV_METADATA {${metadata}}`;
+  await replaceFile(out, (path) => db.connection.run(`COPY (${select}) TO ${quoted(path)} (${options})`));
+}
+
+/** Has `write` make a file beside `out`, and puts it in its place once it is on the disk. */
+export async function replaceFile(out: string, write: (path: string) => Promise<unknown>): Promise<void> {
+  const temporary = join(dirname(out), `.${basename(out)}.${randomUUID()}.tmp`);
+  try {
+    await write(temporary);
+    const fd = openSync(temporary, 'r+');
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, out);
+    syncFolder(dirname(out));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw fileError(error, out);
+  }
+}
