@@ -77,6 +77,25 @@ export {
 } from './footprint/factor-files.js';
 export { type AmountRange, FactorFile, PriceFile } from './footprint/factor-schema.js';
 export { carbonOf, costOf, type PaidTokens, tokenCostOf, waterOf } from './footprint/footprint.js';
+export {
+  byYear,
+  type DatedCell,
+  releaseYear,
+  type YearEntry,
+  type YearTable,
+} from './longitudinal/by-year.js';
+export {
+  type Factor,
+  type LongitudinalCell,
+  type LongitudinalPair,
+  type LongitudinalSplit,
+  longitudinalSplit,
+} from './longitudinal/longitudinal-split.js';
+export {
+  type PublishedFigure,
+  type PublishedFigures,
+  publishedFigures,
+} from './longitudinal/published-figures.js';
 export { meanPower, type PowerReading } from './mean-power.js';
 export {
   METRIC_SPEC_VERSION,
@@ -87,6 +106,14 @@ export {
   metrics,
 } from './metric-definitions.js';
 export { type BaselinePoint, type NetEnergy, type NetInput, netEnergy } from './net-energy.js';
+export { type DrawnPoint, type FrontShare, frontShares } from './pareto/front-shares.js';
+export { hypervolume } from './pareto/hypervolume.js';
+export {
+  type MetricFront,
+  type MetricPoint,
+  metricFront,
+  type ParetoAxis,
+} from './pareto/pareto-front.js';
 export { type ParetoPoint, paretoFront } from './pareto.js';
 export {
   type CallStamps,
