@@ -3,6 +3,7 @@ import { PerwattError } from '@perwatt/core';
 import { Command, CommanderError } from 'commander';
 import { agentCommand } from './commands/agent.js';
 import { callCommand } from './commands/call.js';
+import { catalogueCommand } from './commands/catalogue.js';
 import { datasetsCommand } from './commands/datasets.js';
 import { doctorCommand } from './commands/doctor.js';
 import { footprintCommand } from './commands/footprint.js';
@@ -74,6 +75,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .addCommand(agentCommand(io))
   .addCommand(powerCommand(io))
   .addCommand(modelsCommand(io))
+  .addCommand(catalogueCommand(io))
   .addCommand(datasetsCommand(io))
   .addCommand(gradeCommand(io))
   .addCommand(callCommand(io))
