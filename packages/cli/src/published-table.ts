@@ -19,7 +19,9 @@ export function publishedSummary({ manifest, rows }: PublishedRun): string[] {
     ...files,
     `${rows.length} published figures (${[...new Set(rows.map(({ licence }) => licence))].join(', ')})`,
     ...metrics,
-    ...(flags.size > 0 ? [`flagged: ${[...flags].map(([flag, n]) => `${flag} ${n}`).join(', ')}`] : []),
+    ...(flags.size > 0
+      ? [`flagged figures: ${[...flags].map(([flag, n]) => `${flag} ${n}`).join(', ')}`]
+      : []),
   ];
 }
 

@@ -230,8 +230,12 @@ export const published = {
   value: opt('float64', '', 'The figure; null with a reason.'),
   lo: opt('float64', '', 'Lower end of the published range.'),
   hi: opt('float64', '', 'Upper end of the published range.'),
-  spread: opt('float64', '', 'Published spread between runs, as `spread_kind` says.'),
-  spread_kind: opt('name', '', '`sd` (in the unit) or `cv` (share of the value).'),
+  spread: opt('float64', '', 'Spread between runs, as `spread_kind` says; null when it is not known.'),
+  spread_kind: opt(
+    'name',
+    '',
+    '`sd` (in the unit), `cv` (share of the value) or `declared` (share below which two figures of the source do not differ).',
+  ),
   n: opt('uint32', '', 'Runs, queries or samples behind the value; null when the source does not say.'),
   statistic: req('name', '', '`mean`, `median`, `p90`, `p95`, `p99`, `peak`, `sum`, `single` or `share`.'),
   basis: req(
@@ -241,16 +245,16 @@ export const published = {
   ),
   bound: req('name', '', '`none`, or `upper` where the true value is at most this.'),
   scope: opt('name', '', 'Scope of the power in the figure; null for figures without energy.'),
-  boundary: opt('text', '', 'What the power covers, in words.'),
+  boundary: opt('name', '', 'What the power covers, in words.'),
   window: req('name', '', '`steady`, `whole`, `decode` or `unknown`.'),
   rankable: req('bool', '', 'Whether it may be ordered among figures of its source, scope and workload.'),
-  flags: opt('text', '', 'Codes of what is doubtful, separated by blanks.'),
-  reason: opt('text', '', 'Why the value is null.'),
+  flags: opt('name', '', 'Codes of what is doubtful, separated by blanks.'),
+  reason: opt('name', '', 'Why the value is null.'),
   provenance: req('name', '', 'Always `published`.'),
   licence: req('name', '', 'Licence of the data.'),
   citation: req('name', '', 'Whom to cite.'),
   date: opt('name', '', 'Date of publication, ISO 8601.'),
-  note: opt('text', '', 'Anything else a reader should know.'),
+  note: opt('name', '', 'Anything else a reader should know.'),
 } as const;
 
 /** Every table, by name. */

@@ -65,6 +65,11 @@ describe('ml-energy', () => {
       ['lm-arena-chat', 512, 0.117508],
     ]);
     expect(repeated.every((row) => row.note?.startsWith('another row'))).toBe(true);
+    const widest = (0.117508 - 0.098774) / 0.098774;
+    for (const { spread, spread_kind } of repeated) {
+      expect(spread_kind).toBe('declared');
+      expect(spread).toBeCloseTo(widest, 3);
+    }
   });
 
   test('what the source computed is not called measured', async () => {
