@@ -114,7 +114,7 @@ describe.skipIf(loaded.binding === null)('with the addon', () => {
 
   test('every source is probed, with what would enable it', () => {
     const found = probePower({ root: files(cpuOnly), libraries: noLibraries });
-    expect(found).toHaveLength(11);
+    expect(found).toHaveLength(12);
     expect(found.filter(({ usable, fix }) => usable || fix !== null)).toMatchObject([
       { name: 'rapl-powercap', area: 'power', usable: false, fix: 'sudo modprobe intel_rapl_msr' },
       { name: 'rapl-perf', area: 'power', usable: false, fix: 'sudo modprobe rapl' },

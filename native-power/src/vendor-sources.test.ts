@@ -85,20 +85,17 @@ describe.skipIf(problem !== null)('with stand-ins for vendors’ libraries', () 
     };
   });
 
-  powerSourceContract('Intel', () => {
-    let uj = 1_000_000;
-    const made = vendorStub('levelzero', intelGpu(uj));
-    return {
-      source: named('level-zero', {
-        root: '/nowhere',
-        libraries: { ...none, level_zero: made.library },
-      }),
-      advance() {
-        uj += 1000;
-        made.say(intelGpu(uj));
-      },
-      dispose: made.remove,
-    };
+  test('Intel’s counter is booked, and must be read before its register laps', () => {
+    const made = stub('levelzero', intelGpu(1_000_000));
+    const source = named('level-zero', { libraries: { ...none, level_zero: made.library } });
+    expect(() => source.start({ period_ns: 61e9 })).toThrow('must be read at least every 60000000000 ns');
+    const recorder = source.start({ period_ns: 60e9 });
+    onTestFinished(() => recorder.stop());
+    made.say(intelGpu(1_250_000));
+    recorder.mark();
+    const { raw, booked_energy_j } = recorder.drain();
+    expect([...raw]).toEqual([1_000_000n, 1_250_000n]);
+    expect([...booked_energy_j]).toEqual([0, 0.25]);
   });
 
   // biome-ignore format: a table is read in columns

@@ -18,14 +18,84 @@ pub struct Channel {
 
 /// A channel of one component's total; None for a part of one, or for a unit that isn't known.
 pub fn channel(name: &str, unit: &str) -> Option<Channel> {
-    let (count_uj, period_ms) = match unit.trim() {
-        "mJ" => (1e3, 2300),
-        "uJ" | "\u{b5}J" | "\u{3bc}J" => (1.0, 1),
-        "nJ" => (1e-3, 1),
-        _ => return None,
-    };
+    let unit = EnergyUnit::of(unit)?;
     let scope = scope_of(name.trim())?;
+    let (count_uj, period_ms) = match unit {
+        EnergyUnit::Milli => (1e3, 2300),
+        EnergyUnit::Micro => (1.0, 1),
+        EnergyUnit::Nano => (1e-3, 1),
+    };
     Some(Channel { scope, count_uj, update_period: Nanos::from_millis(period_ms) })
+}
+
+/// The unit of a channel's count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnergyUnit {
+    /// Thousandths of a joule.
+    Milli,
+    /// Millionths.
+    Micro,
+    /// Billionths.
+    Nano,
+}
+
+impl EnergyUnit {
+    /// By the label that stands beside a channel; None for any other.
+    pub fn of(label: &str) -> Option<Self> {
+        match label.trim() {
+            "mJ" => Some(Self::Milli),
+            "uJ" | "\u{b5}J" | "\u{3bc}J" => Some(Self::Micro),
+            "nJ" => Some(Self::Nano),
+            _ => None,
+        }
+    }
+
+    /// Its name, as raw numbers carry it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Milli => "mJ",
+            Self::Micro => "uJ",
+            Self::Nano => "nJ",
+        }
+    }
+
+    /// A count in µJ, whole; None beyond what 64 bits hold.
+    pub const fn microjoules(self, count: u64) -> Option<u64> {
+        match self {
+            Self::Milli => count.checked_mul(1000),
+            Self::Micro => Some(count),
+            Self::Nano => Some(count / 1000),
+        }
+    }
+}
+
+/// Of these names, what makes up the totals and what of the rest is a part of it: for each, None when it is no total at
+/// all, else the name that covers it, or none when it is to be counted. A name that comes again covers the later ones.
+pub fn covered<'a>(names: &[&'a str]) -> Vec<Option<Option<&'a str>>> {
+    let one = |(at, name): (usize, &&'a str)| {
+        scope_of(name.trim())?;
+        let earlier = names.iter().take(at).find(|other| other.trim() == name.trim());
+        let outer = names.iter().find(|other| covers(other.trim(), name.trim()));
+        Some(earlier.or(outer).copied())
+    };
+    names.iter().enumerate().map(one).collect()
+}
+
+/// Whether a channel's energy is within another's: that of one die, one graphics processor or one engine within the whole.
+fn covers(outer: &str, inner: &str) -> bool {
+    match outer {
+        "CPU Energy" => inner != outer && scope_of(inner) == Some(Scope::Cpu),
+        "GPU Energy" => inner != outer && scope_of(inner) == Some(Scope::Gpu),
+        _ => {
+            let rest = inner.strip_prefix(outer).filter(|_| is_unit("ANE", outer) || is_unit("DRAM", outer));
+            let deeper = if outer.ends_with(|last: char| last.is_ascii_digit()) { '_' } else { '0' };
+            rest.is_some_and(|rest| match rest.bytes().next() {
+                Some(b'_') => deeper == '_',
+                Some(byte) => deeper == '0' && byte.is_ascii_digit(),
+                None => false,
+            })
+        }
+    }
 }
 
 fn scope_of(name: &str) -> Option<Scope> {
@@ -36,6 +106,7 @@ fn scope_of(name: &str) -> Option<Scope> {
     match (undivided, name) {
         (Some("CPU Energy"), _) | (None, "CPU Energy") => Some(Scope::Cpu),
         (None, "GPU Energy") => Some(Scope::Gpu),
+        (None, _) if name.strip_prefix("GPU").is_some_and(is_number) => Some(Scope::Gpu),
         (None, _) if is_unit("ANE", name) => Some(Scope::Npu),
         (None, _) if is_unit("DRAM", name) => Some(Scope::Dram),
         _ => None,
@@ -53,47 +124,5 @@ fn is_number(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Channel, channel};
-    use crate::{Nanos, Scope};
-
-    #[test]
-    fn a_total_is_told_by_its_whole_name() {
-        #[rustfmt::skip]
-        let cases = [
-            ("CPU Energy",          Some(Scope::Cpu)),
-            ("DIE_0_CPU Energy",    Some(Scope::Cpu)),
-            ("DIE_12_CPU Energy",   Some(Scope::Cpu)),
-            ("DIE__CPU Energy",     None),
-            ("DIE_x_CPU Energy",    None),
-            ("PCPU0_CPU Energy",    None),
-            ("ECPU Energy",         None),
-            ("CPU Energy Total",    None),
-            ("GPU Energy",          Some(Scope::Gpu)),
-            ("GPU SRAM0",           None),
-            ("ANE",                 Some(Scope::Npu)),
-            ("ANE0",                Some(Scope::Npu)),
-            ("ANE0_1",              Some(Scope::Npu)),
-            ("ANE0_1_2",            None),
-            ("ANE_",                None),
-            ("DRAM",                Some(Scope::Dram)),
-            ("DRAM0",               Some(Scope::Dram)),
-            ("DRAM BW",             None),
-            ("",                    None),
-        ];
-        for (name, scope) in cases {
-            assert_eq!(channel(name, "mJ").map(|found| found.scope), scope, "{name:?}");
-        }
-    }
-
-    #[test]
-    fn the_unit_stands_beside_each_channel() {
-        let batched = Channel { scope: Scope::Cpu, count_uj: 1e3, update_period: Nanos::from_millis(2300) };
-        assert_eq!(channel("CPU Energy", "mJ"), Some(batched));
-        let count = |unit| channel("GPU Energy", unit).map(|found| found.count_uj);
-        assert_eq!(count("nJ"), Some(1e-3));
-        assert_eq!(count("uJ"), Some(1.0));
-        assert_eq!(count("\u{b5}J "), Some(1.0));
-        assert_eq!(count("kJ"), None);
-    }
-}
+#[path = "ioreport_tests.rs"]
+mod tests;

@@ -43,7 +43,7 @@ pub use error::PowerError;
 pub use estimator::{ESTIMATE, Estimator};
 pub use feed::Feed;
 pub use gauge::{Gauge, GaugeSpec, GaugeTally};
-pub use ioreport::{Channel, channel as ioreport_channel};
+pub use ioreport::{Channel, EnergyUnit, channel as ioreport_channel, covered as ioreport_covered};
 pub use ledger::Ledger;
 pub use mean_power::{Band, MeanPower, Since};
 pub use observed::{Observed, Unobserved};

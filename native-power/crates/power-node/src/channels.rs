@@ -8,14 +8,14 @@ use crate::{Nullable, nullable};
 
 /// What is read beside power.
 #[napi(object, object_from_js = false)]
-pub struct ChannelInfo {
+pub struct RecordedChannel {
     pub device: String,
     pub channel: String,
     #[napi(ts_type = "'°C' | 'Hz' | 'W' | '1' | 'bits'")]
     pub unit: &'static str,
 }
 
-impl From<&power_core::ChannelInfo> for ChannelInfo {
+impl From<&power_core::ChannelInfo> for RecordedChannel {
     fn from(info: &power_core::ChannelInfo) -> Self {
         Self { device: info.device.clone(), channel: info.name.clone(), unit: info.unit.name() }
     }

@@ -262,8 +262,8 @@ impl Recorder {
 
     /// What is read beside power, in the order that `ChannelColumns.channel` counts.
     #[napi(getter)]
-    pub fn channels(&self) -> Vec<channels::ChannelInfo> {
-        self.sampler.channels().iter().map(channels::ChannelInfo::from).collect()
+    pub fn channels(&self) -> Vec<channels::RecordedChannel> {
+        self.sampler.channels().iter().map(channels::RecordedChannel::from).collect()
     }
 
     /// Hands over the channel readings since the last call. Never waits.

@@ -5,12 +5,14 @@
 #![deny(unsafe_code)]
 
 mod amdsmi;
+mod ioreport;
 mod level_zero;
 mod library;
 mod nvml;
 mod sources;
 
 pub use amdsmi::{AMDSMI, AmdSmi, energy_uj};
+pub use ioreport::{IOREPORT, IoReport};
 pub use level_zero::{LEVEL_ZERO, LevelZero};
 pub use nvml::{GpuTrace, GpusReplay, NVML, Nvml, decode_field, replay_gpus};
 pub use sources::{Libraries, VENDOR_SOURCES, open_vendor_source, probe_vendor_sources};

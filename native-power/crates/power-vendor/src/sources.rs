@@ -18,7 +18,13 @@ pub struct Libraries {
 }
 
 /// Every source of this crate.
-pub const VENDOR_SOURCES: &[SourceInfo] = &[info(NVML, 100), info(AMDSMI, 100), info(LEVEL_ZERO, 100)];
+pub const VENDOR_SOURCES: &[SourceInfo] = &[
+    info(NVML, 100),
+    info(AMDSMI, 100),
+    info(LEVEL_ZERO, 100),
+    #[cfg(target_os = "macos")]
+    info(crate::IOREPORT, 500),
+];
 
 const fn info(name: &'static str, period_ms: i64) -> SourceInfo {
     SourceInfo { name, provenance: Provenance::Counter, default_period: Nanos::from_millis(period_ms) }
@@ -33,6 +39,8 @@ pub fn open_vendor_source(
         NVML => Some(nvml(libraries).map(|source| Box::new(source) as _)),
         AMDSMI => Some(amdsmi(libraries).map(|source| Box::new(source) as _)),
         LEVEL_ZERO => Some(level_zero(libraries).map(|source| Box::new(source) as _)),
+        #[cfg(target_os = "macos")]
+        crate::IOREPORT => Some(ioreport().map(|source| Box::new(source) as _)),
         _ => None,
     }
 }
@@ -51,6 +59,11 @@ pub fn probe_vendor_sources(root: &Path, libraries: &Libraries) -> Vec<SourcePro
         match level_zero(libraries) {
             Ok(source) => usable(LEVEL_ZERO, &source),
             Err(error) => refused(LEVEL_ZERO, &error, || intel_fix(root)),
+        },
+        #[cfg(target_os = "macos")]
+        match ioreport() {
+            Ok(source) => usable(crate::IOREPORT, &source),
+            Err(error) => refused(crate::IOREPORT, &error, || None),
         },
     ]
 }
@@ -72,6 +85,15 @@ fn amdsmi(libraries: &Libraries) -> Result<AmdSmi, PowerError> {
     let places = ["libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so"];
     let found = places.iter().map(|place| AmdSmi::open(Path::new(place))).find(|opened| !cannot_load(opened));
     found.unwrap_or(opened)
+}
+
+/// Where macOS keeps both; they lie in its shared cache and not as files.
+#[cfg(target_os = "macos")]
+fn ioreport() -> Result<crate::IoReport, PowerError> {
+    crate::IoReport::open(
+        Path::new("/usr/lib/libIOReport.dylib"),
+        Path::new("/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation"),
+    )
 }
 
 fn level_zero(libraries: &Libraries) -> Result<LevelZero, PowerError> {

@@ -27,6 +27,8 @@ static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
             "stub-amdsmi",
             "-p",
             "stub-levelzero",
+            "-p",
+            "stub-ioreport",
             "--target-dir",
         ])
         .arg(&target)
