@@ -54,18 +54,24 @@ async function withDatabase<R>(work: (db: Database) => Promise<R>): Promise<R> {
   }
 }
 
-/** The Parquet files of a cell; a table without segments has none. They go to `folder`, else beside the segments. */
+export interface CompactTarget {
+  /** Where the Parquet files go. */
+  readonly folder: string;
+  readonly known?: ReadonlyMap<string, string> | undefined;
+}
+
+/** The Parquet files of a cell; a table without segments has none. They stand beside the segments unless told otherwise. */
 export async function compactTables(
   db: Database,
   run: RunFolder,
-  cell: CellFile,
-  folder = run.cellFolder(cell.cell_id),
+  cell: CellFile & { readonly target?: CompactTarget },
 ): Promise<CompactedTable[]> {
+  const { folder, known } = cell.target ?? { folder: run.cellFolder(cell.cell_id) };
   const made: CompactedTable[] = [];
   for (const table of cellTables) {
     const sources = cellSegments(run, cell, table);
     if (sources.length === 0) continue;
-    made.push(await compactTable(db, { table, sources, out: join(folder, `${table}.parquet`) }));
+    made.push(await compactTable(db, { table, sources, out: join(folder, `${table}.parquet`), known }));
   }
   return made;
 }

@@ -50,6 +50,8 @@ export interface CompactOptions {
   readonly sources: readonly SegmentSource[];
   /** The Parquet file to make or replace. */
   readonly out: string;
+  /** Fingerprints of Parquet files as `fingerprintsOf` found them; read from the file when absent. */
+  readonly known?: ReadonlyMap<string, string> | undefined;
 }
 
 /**
@@ -58,9 +60,10 @@ export interface CompactOptions {
  * give the same bytes.
  */
 export async function compactTable(db: Database, options: CompactOptions): Promise<CompactedTable> {
-  const { table, sources, out } = options;
+  const { table, sources, out, known } = options;
   const source = fingerprint(table, sources);
-  if ((await sourceOf(db, out)) === source) return { table, path: out, rows: null, torn: [], fresh: true };
+  const found = known ?? (await fingerprintsOf(db, [out]));
+  if (found.get(out) === source) return { table, path: out, rows: null, torn: [], fresh: true };
   const stage = await stageTable(db, table);
   try {
     const torn = sources.flatMap(({ path, entry }) => {
@@ -74,15 +77,20 @@ export async function compactTable(db: Database, options: CompactOptions): Promi
   }
 }
 
-/** The fingerprint in a Parquet file; null when there is no such file, or none of ours. */
-async function sourceOf(db: Database, path: string): Promise<string | null> {
-  if (!existsSync(path)) return null;
+/** The fingerprints in Parquet files, by path; one that isn't there, or is none of ours, is absent. */
+export async function fingerprintsOf(db: Database, paths: readonly string[]): Promise<Map<string, string>> {
+  const present = paths.filter((path) => existsSync(path));
+  if (present.length === 0) return new Map();
+  const files = `[${present.map(quoted).join(', ')}]`;
+  const sql = `SELECT file_name, decode(value) FROM parquet_kv_metadata(${files}) WHERE decode(key) = 'source'`;
   try {
-    const sql = `SELECT decode(value) FROM parquet_kv_metadata(${quoted(path)}) WHERE decode(key) = 'source'`;
     const rows = (await db.connection.runAndReadAll(sql)).getRows();
-    return typeof rows[0]?.[0] === 'string' ? rows[0][0] : null;
+    return new Map(rows.map(([path, source]) => [String(path), String(source)]));
   } catch {
-    return null;
+    if (present.length === 1) return new Map();
+    const each = [];
+    for (const path of present) each.push(...(await fingerprintsOf(db, [path])));
+    return new Map(each);
   }
 }
 

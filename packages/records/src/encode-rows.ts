@@ -67,7 +67,8 @@ interface Target {
   readonly dictionary: NameDictionary | undefined;
 }
 
-function encodeColumn({ type }: Column, values: readonly unknown[], target: Target): Data {
+/** Values of one column as Arrow data; null where nullable. */
+export function encodeColumn({ type }: Column, values: readonly unknown[], target: Target): Data {
   const length = values.length;
   const shape = { length, ...validity(length, (i) => values[i] === null) };
   switch (type) {

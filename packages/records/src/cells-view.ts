@@ -1,0 +1,54 @@
+import type { CellFile, DomainLedger } from './manifest.js';
+import { quoted } from './sql-engine.js';
+
+type Cell = (cell: CellFile) => string | number | bigint | null;
+
+const total =
+  (key: 'meter_j' | 'queries_j' | 'unattributed_j' | 'lost_work_j'): Cell =>
+  ({ ledgers }) => {
+    const summed = ledgers.filter((ledger: DomainLedger) => ledger.in_total).map((ledger) => ledger[key]);
+    if (summed.length === 0) return null;
+    return summed.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
+  };
+
+/** Columns of the view `cells`: SQL type and where its value comes from. */
+export const cellColumns: readonly (readonly [name: string, type: string, value: Cell])[] = [
+  ['run_id', 'VARCHAR', (c) => c.run_id],
+  ['cell_id', 'VARCHAR', (c) => c.cell_id],
+  ['position', 'UINTEGER', (c) => c.position],
+  ['model', 'VARCHAR', (c) => c.point.model],
+  ['accelerator', 'VARCHAR', (c) => c.point.accelerator],
+  ['dataset', 'VARCHAR', (c) => c.point.dataset],
+  ['strategy', 'VARCHAR', (c) => c.point.strategy],
+  ['load', 'VARCHAR', (c) => c.point.load],
+  ['concurrency', 'UINTEGER', (c) => c.concurrency],
+  ['repeats', 'UINTEGER', (c) => c.repeats],
+  ['max_tokens', 'UINTEGER', (c) => c.max_tokens],
+  ['seed', 'UBIGINT', (c) => c.seed],
+  ['status', 'VARCHAR', (c) => c.status],
+  ['failure', 'VARCHAR', (c) => c.failure],
+  ['verdict', 'VARCHAR', (c) => c.verdict?.state ?? null],
+  ['reasons', 'VARCHAR', (c) => c.verdict?.reasons.map(({ code }) => code).join(' ') ?? null],
+  ['sittings', 'UINTEGER', (c) => c.sittings.length],
+  ['meter_j', 'DOUBLE', total('meter_j')],
+  ['queries_j', 'DOUBLE', total('queries_j')],
+  ['unattributed_j', 'DOUBLE', total('unattributed_j')],
+  ['lost_work_j', 'DOUBLE', total('lost_work_j')],
+  ['provenance', 'VARCHAR', (c) => (c.provenance === null ? null : JSON.stringify(c.provenance))],
+];
+
+/** The statements that make the table `cells`: one row a cell, energies summed over the domains of the total. */
+export function cellsStatements(cells: readonly CellFile[]): string[] {
+  const columns = cellColumns.map(([name, type]) => `"${name}" ${type}`).join(', ');
+  const rows = cells.map((cell) => `(${cellColumns.map(([, , value]) => literal(value(cell))).join(', ')})`);
+  const inserts: string[] = [];
+  for (let at = 0; at < rows.length; at += 500) {
+    inserts.push(`INSERT INTO cells VALUES ${rows.slice(at, at + 500).join(', ')}`);
+  }
+  return [`CREATE TABLE cells (${columns})`, ...inserts];
+}
+
+function literal(value: string | number | bigint | null): string {
+  if (value === null) return 'NULL';
+  return typeof value === 'string' ? quoted(value) : `${value}`;
+}

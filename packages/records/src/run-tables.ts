@@ -1,0 +1,165 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { type Column, PerwattError, type TableName, tables } from '@perwatt/core';
+import { cellsStatements } from './cells-view.js';
+import { compactPower, compactTables, isClosed } from './compact-run.js';
+import { type CompactedTable, fingerprintsOf } from './compact-table.js';
+import type { CellFile, PowerFile } from './manifest.js';
+import type { TornSegment } from './read-tables.js';
+import { readableCells } from './run-cells.js';
+import { openRun, type RunFolder } from './run-folder.js';
+import { cellTables, powerTables } from './run-segments.js';
+import { type Database, openDatabase, quoted } from './sql-engine.js';
+import { sqlType } from './staged-table.js';
+
+/** The views of a run: its tables, and one row a cell. */
+export const viewNames = [...cellTables, ...powerTables, 'cells'] as const;
+/** One of `viewNames`. */
+export type ViewName = (typeof viewNames)[number];
+
+/** A run's tables as views of a database in memory. */
+export interface RunTables {
+  readonly db: Database;
+  readonly run: RunFolder;
+  /** What could not be read, with its folder; the views hold the rest. */
+  readonly torn: readonly TornSegment[];
+  /** A folder for files that are gone when the tables are closed. */
+  readonly scratch: string;
+  close(): void;
+}
+
+export interface TablesOptions {
+  /** Threads of the engine, 1 unless told: sums of doubles come out the same only then. */
+  readonly threads?: number;
+}
+
+/**
+ * Opens the tables of the run at `path` as views. Parquet files that are missing or out of date are made first: for closed
+ * cells beside the segments, for what is still written, or where the folder can't be written, in a scratch folder.
+ */
+export async function openTables(path: string, { threads = 1 }: TablesOptions = {}): Promise<RunTables> {
+  const run = openRun(path);
+  const scratch = mkdtempSync(join(tmpdir(), 'perwatt-sql-'));
+  let db: Database | null = null;
+  const close = () => {
+    db?.close();
+    rmSync(scratch, { recursive: true, force: true });
+  };
+  try {
+    db = await openDatabase(join(scratch, 'spill'), threads);
+    const { cells, broken } = readableCells(run);
+    const parts = await compactAll(db, run, { cells, scratch });
+    for (const statement of cellsStatements(cells)) await db.connection.run(statement);
+    for (const table of [...cellTables, ...powerTables]) await makeView(db, table, parts);
+    await db.connection.run('CREATE MACRO exact_sum(x) AS sum(CAST(x AS DECIMAL(38, 12)))');
+    const lost = broken.map(({ cell_id, reason }) => ({ file: `cells/${cell_id}`, reason, rows: 0 }));
+    return { db, run, scratch, torn: [...lost, ...parts.flatMap(tornOf)], close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** A Parquet file, and where its segments stand within the run. */
+interface Part extends CompactedTable {
+  readonly place: string;
+}
+
+const tornOf = ({ place, torn }: Part): TornSegment[] =>
+  torn.map((segment) => ({ ...segment, file: `${place}/${segment.file}` }));
+
+interface Sources {
+  readonly cells: readonly CellFile[];
+  readonly scratch: string;
+}
+
+async function compactAll(db: Database, run: RunFolder, { cells, scratch }: Sources): Promise<Part[]> {
+  const inPlace = cells.flatMap(({ cell_id }) =>
+    cellTables.map((table) => join(run.cellFolder(cell_id), `${table}.parquet`)),
+  );
+  const known = await fingerprintsOf(db, inPlace);
+  const writable = writableUntilRefused();
+  const parts: Part[] = [];
+  for (const [i, cell] of cells.entries()) {
+    const place = `cells/${cell.cell_id}`;
+    const made = await writable(isClosed(cell), scratch, `c${i}`, (folder) => {
+      const target = folder === null ? { folder: run.cellFolder(cell.cell_id), known } : { folder };
+      return compactTables(db, run, { ...cell, target });
+    });
+    parts.push(...made.map((table) => ({ ...table, place })));
+  }
+  for (const [i, file] of run.manifest.power.entries()) {
+    parts.push(...(await compactSamples(db, run, { file, scratch, i, writable })));
+  }
+  return parts;
+}
+
+interface SampleSource {
+  readonly file: PowerFile;
+  readonly scratch: string;
+  readonly i: number;
+  readonly writable: ReturnType<typeof writableUntilRefused>;
+}
+
+async function compactSamples(db: Database, run: RunFolder, source: SampleSource): Promise<Part[]> {
+  const { file, scratch, i, writable } = source;
+  const made = await writable(file.segment !== null, scratch, `p${i}`, (folder) =>
+    compactPower(db, run, { file, folder: folder ?? run.powerFolder }),
+  );
+  return made.map((table) => ({ ...table, place: 'power' }));
+}
+
+/** Has `make` put its files in their place (null) where it may, and in a folder of `scratch` from the first refusal on. */
+function writableUntilRefused() {
+  let refused = false;
+  return async <R>(
+    ours: boolean,
+    scratch: string,
+    name: string,
+    make: (folder: string | null) => Promise<R>,
+  ): Promise<R> => {
+    if (ours && !refused) {
+      try {
+        return await make(null);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        refused = true;
+      }
+    }
+    const folder = join(scratch, name);
+    mkdirSync(folder, { recursive: true });
+    return make(folder);
+  };
+}
+
+const isRefusal = (error: unknown): boolean =>
+  (error instanceof PerwattError && (error.code === 'FILE_UNREADABLE' || error.code === 'DISK_FULL')) ||
+  (error instanceof Error && /^IO Error: /.test(error.message));
+
+/** The view of a table over its files, in the order of the cells; empty where there are none. */
+async function makeView(db: Database, table: TableName, parts: readonly Part[]): Promise<void> {
+  const own = parts.filter((part) => part.table === table);
+  await db.connection.run(`CREATE VIEW ${table} AS ${viewOf(table, own)}`);
+}
+
+function viewOf(table: TableName, parts: readonly Part[]): string {
+  if (parts.length === 0) {
+    const empty = Object.entries<Column>(tables[table]).map(
+      ([name, { type }]) => `NULL::${sqlType(type)} AS "${name}"`,
+    );
+    return `SELECT ${[...fileColumn(table, ''), ...empty].join(', ')} WHERE false`;
+  }
+  if (fileColumn(table, '').length === 0) {
+    return `SELECT * FROM read_parquet([${parts.map(({ path }) => quoted(path)).join(', ')}])`;
+  }
+  return parts
+    .map(({ path }) => `SELECT ${fileColumn(table, path).join('')}, * FROM read_parquet(${quoted(path)})`)
+    .join(' UNION ALL ');
+}
+
+/** Samples of several recorders may have one domain and clocks of their own: the view says which file they are from. */
+const fileColumn = (table: TableName, path: string): string[] =>
+  table === 'samples' || table === 'channels'
+    ? [`${quoted(basename(path).replace(/\.parquet$/, '.arrows'))} AS file`]
+    : [];

@@ -1,0 +1,91 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf, PerwattError } from '@perwatt/core';
+import { type Checked, type Finding, found, problem, together } from './findings.js';
+import type { CellFile } from './manifest.js';
+import { readableCells } from './run-cells.js';
+import { openRun, type RunFolder } from './run-folder.js';
+import { powerSegment, powerTables } from './run-segments.js';
+import { checkCell } from './verify-cell.js';
+import { checkSegment } from './verify-segment.js';
+
+/** What was looked at, and what was found. */
+export interface Verification {
+  readonly run_id: string | null;
+  readonly cells: number;
+  readonly segments: number;
+  readonly rows: number;
+  readonly batches: number;
+  readonly bytes: number;
+  /** Every one there is; a run without a `problem` is as it was written. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Reads all of the run at `path` and reports everything that is not as it was written: checksums of closed segments, seals
+ * of every batch, schemas, counts, query ids, energies that don't add up, files that don't belong. Reads only, and needs
+ * memory for the ids of one cell. Throws `RUN_NOT_FOUND` when there is no run, `RUN_SCHEMA_NEWER` for one of a newer version.
+ */
+export function verifyRun(path: string): Verification {
+  let run: RunFolder;
+  try {
+    run = openRun(path);
+  } catch (error) {
+    if (!(error instanceof PerwattError) || error.code !== 'RUN_INVALID') throw error;
+    return { run_id: null, cells: 0, ...found(problem('json_invalid', 'run.json', messageOf(error))) };
+  }
+  const { cells, broken } = readableCells(run);
+  const checked = together([
+    found(...broken.map(({ cell_id, reason }) => problem('json_invalid', `cells/${cell_id}`, reason))),
+    found(
+      ...missingCells(
+        run,
+        cells,
+        broken.map(({ cell_id }) => cell_id),
+      ),
+    ),
+    ...cells.map((cell) => checkCell(run, cell)),
+    checkPower(run),
+  ]);
+  return { run_id: run.manifest.run_id, cells: cells.length, ...checked };
+}
+
+/** Cells that the manifest names and the run doesn't have, and the other way round. */
+function missingCells(run: RunFolder, cells: readonly CellFile[], broken: readonly string[]): Finding[] {
+  const present = new Set([...cells.map(({ cell_id }) => cell_id), ...broken]);
+  const order = new Set(run.manifest.order);
+  const missing = [...order].filter((id) => !present.has(id));
+  const extra = cells.filter(({ cell_id }) => !order.has(cell_id));
+  return [
+    ...missing.map((id) =>
+      problem('cell_missing', `cells/${id}`, 'the cell is in the order of run.json, but has no file'),
+    ),
+    ...extra.map(({ cell_id }) =>
+      problem('file_unlisted', `cells/${cell_id}`, 'the cell is not in the order of run.json'),
+    ),
+  ];
+}
+
+function checkPower(run: RunFolder): Checked {
+  const sources = run.manifest.power.flatMap((power) =>
+    powerTables.flatMap((table) => {
+      const source = powerSegment(run, power, table);
+      return source === null ? [] : [{ table, ...source }];
+    }),
+  );
+  const listed = new Set(sources.map(({ path }) => path));
+  const files = existsSync(run.powerFolder) ? readdirSync(run.powerFolder).sort() : [];
+  const unlisted = files.filter(
+    (file) => file.endsWith('.arrows') && !listed.has(join(run.powerFolder, file)),
+  );
+  return together([
+    ...sources.map(({ table, path, entry }) =>
+      checkSegment({ run, place: 'power', table, path, entry, crashed: entry === null }),
+    ),
+    found(
+      ...unlisted.map((file) =>
+        problem('file_unlisted', `power/${file}`, 'run.json knows nothing of the file'),
+      ),
+    ),
+  ]);
+}
