@@ -6,8 +6,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { embeddedClient, resolveModel } from '@perwatt/clients';
-import { createRng } from '@perwatt/core';
 import { ggufFixture } from '@perwatt/test-kit';
+import { bootstrapMedian, medianOf, quantileOf } from './stats.mjs';
 
 const PAIRS = Number(process.env.PERWATT_BENCH_PAIRS ?? 24);
 const TOKENS = 64;
@@ -50,7 +50,7 @@ export async function run() {
         `model ${name}, ${threads} thread(s), ${PAIRS} interleaved pairs of ${TOKENS} tokens`,
         `embedded client ${rate('embedded')} tokens/s, bare engine ${rate('bare')} tokens/s (medians)`,
         `median ratio ${median.toFixed(4)}, 95 % interval ${low.toFixed(4)} to ${high.toFixed(4)} (fails when all of it is below ${LEAST_RATIO})`,
-        `clock stamps while decoding: gaps of a 1 ms timer p50 ${at(gaps, 0.5)} ms, p99 ${at(gaps, 0.99)} ms, max ${at(gaps, 1)} ms, n ${gaps.length}`,
+        `clock stamps while decoding: gaps of a 1 ms timer p50 ${quantileOf(gaps, 0.5).toFixed(2)} ms, p99 ${quantileOf(gaps, 0.99).toFixed(2)} ms, max ${quantileOf(gaps, 1).toFixed(2)} ms, n ${gaps.length}`,
       ],
     };
   } finally {
@@ -135,22 +135,4 @@ function createJitter() {
     stop: () => clearInterval(timer),
     gaps_ms: () => gaps.toSorted((a, b) => a - b),
   };
-}
-
-const at = (sorted, share) =>
-  (sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN).toFixed(2);
-
-const medianOf = (values) => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-};
-
-/** The median with its percentile bootstrap interval (95 %, 4,000 draws, seeded). */
-function bootstrapMedian(values) {
-  const rng = createRng(1);
-  const draws = Array.from({ length: 4000 }, () =>
-    medianOf(values.map(() => values[Math.floor(rng() * values.length)])),
-  ).sort((a, b) => a - b);
-  return { median: medianOf(values), low: draws[100], high: draws[3899] };
 }
