@@ -1,4 +1,4 @@
-import { explainFlag } from '@perwatt/core';
+import { type Domain, explainFlag } from '@perwatt/core';
 import { DASH, formatNanos, formatNumber } from './format.js';
 import { type Html, html } from './html.js';
 import { tierBadge } from './page-parts.js';
@@ -65,12 +65,18 @@ function strategies({ cells }: RunResults): Html {
   return scroll('Strategies', ['Strategy', 'Kind', 'Parameters'], rows);
 }
 
+/** The calibration that the scale error comes from; null when it is the declared one. */
+const calibrationText = ({ calibration }: Domain): string | null =>
+  calibration === undefined
+    ? null
+    : `scale error by calibration against ${calibration.against} on ${calibration.date.slice(0, 10)}: scale ${formatNumber(calibration.scale)}, offset ${formatNumber(calibration.offset_w)} W (told, not booked)`;
+
 function power({ power: sources, cells }: RunResults): Html {
   const summed = new Set(cells.flatMap(({ energy }) => energy.boundary?.domains.map(({ id }) => id) ?? []));
   const rows = sources.flatMap(({ source, period_ns, domains }) =>
     domains.map(
       (domain) =>
-        html`<tr><th scope="row">${domain.id}<small>${source}</small></th><td>${tierBadge(domain.provenance)}</td><td>${domain.scope}</td><td>${summed.has(domain.id) ? 'yes' : 'no'}</td><td class="n">${formatNanos(period_ns)}</td><td class="n">${formatNanos(domain.update_period_ns)}</td><td class="n">${domain.scale_error_ratio === null ? DASH : formatNumber(domain.scale_error_ratio)}</td><td class="name">${domain.note ?? ''}</td></tr>`,
+        html`<tr><th scope="row">${domain.id}<small>${source}</small></th><td>${tierBadge(domain.provenance)}</td><td>${domain.scope}</td><td>${summed.has(domain.id) ? 'yes' : 'no'}</td><td class="n">${formatNanos(period_ns)}</td><td class="n">${formatNanos(domain.update_period_ns)}</td><td class="n">${domain.scale_error_ratio === null ? DASH : formatNumber(domain.scale_error_ratio)}</td><td class="name">${[domain.note, calibrationText(domain)].filter((part) => part !== null).join('; ')}</td></tr>`,
     ),
   );
   return scroll(

@@ -73,7 +73,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .addCommand(reportCommand(io))
   .addCommand(doctorCommand(io, doctorProbes(io)))
   .addCommand(agentCommand(io))
-  .addCommand(powerCommand(io))
+  .addCommand(powerCommand(io, undefined, version))
   .addCommand(modelsCommand(io))
   .addCommand(catalogueCommand(io))
   .addCommand(datasetsCommand(io))

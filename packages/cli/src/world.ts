@@ -10,6 +10,9 @@ import {
   resolveModel,
 } from '@perwatt/clients';
 import {
+  type Calibration,
+  calibratedRecorder,
+  calibratedSource,
   type EndpointEntry,
   type MatrixFile,
   type ModelEntry,
@@ -31,6 +34,7 @@ import {
   suspendedNs,
 } from '@perwatt/native-power';
 import { strategyById } from '@perwatt/strategies';
+import { calibrationsHere } from './calibration-store.js';
 import type { MakeDeps } from './commands/run.js';
 import type { Io } from './io.js';
 import { openMeters, splitSources } from './meters.js';
@@ -64,13 +68,20 @@ export const makeDeps =
     };
   };
 
+interface Native {
+  readonly place: NativePlace;
+  readonly calibration: Calibration | null;
+}
+
 /** Where this host's sources are found again by a thread. */
-const places = new WeakMap<PowerSource, NativePlace>();
+const natives = new WeakMap<PowerSource, Native>();
 
 /** This host's sources are read and written by threads of their own; meters and agents within this one. */
 const openPowerStream: OpenPowerStream = (source, options) => {
-  const place = places.get(source);
-  return place === undefined ? streamHere(source, options) : openPowerThread(place, options);
+  const native = natives.get(source);
+  if (native === undefined) return streamHere(source, options);
+  const stream = openPowerThread(native.place, options);
+  return native.calibration === null ? stream : calibratedRecorder(stream, native.calibration);
 };
 
 interface Reading {
@@ -90,7 +101,9 @@ async function powerOf(
   if (wanted === undefined) return sources(root, undefined, io);
   const { own, agents } = splitSources(wanted);
   const local = own === undefined ? agents.length === 0 : own.length > 0;
-  const others = await openMeters(wanted, { io, base });
+  const calibrations = calibrationsHere(io);
+  const opened = await openMeters(wanted, { io, base });
+  const others = opened.map((source) => calibratedSource(source, calibrations));
   if (!local) return others;
   const needed = ({ provenance }: PowerSource) => own !== undefined || provenance !== 'estimated';
   return others.length === 0 ? sources(root, own, io) : [...sources(root, own, io).filter(needed), ...others];
@@ -99,9 +112,13 @@ async function powerOf(
 /** No source at all is no reason to refuse a run: accuracy and time are measured, and the report says what is missing. */
 function sources(root: string, names: readonly string[] | undefined, io: Io): readonly PowerSource[] {
   try {
-    const found = bestSources({ ...powerPlace(io), root, ...(names && { names }) });
-    for (const source of found) places.set(source, { ...powerPlace(io), root, name: source.name });
-    return found;
+    const calibrations = calibrationsHere(io);
+    return bestSources({ ...powerPlace(io), root, ...(names && { names }) }).map((found) => {
+      const source = calibratedSource(found, calibrations);
+      const calibration = calibrations.find((own) => own.source === found.name) ?? null;
+      natives.set(source, { place: { ...powerPlace(io), root, name: found.name }, calibration });
+      return source;
+    });
   } catch (error) {
     if (names !== undefined || !(error instanceof PerwattError && error.code === 'POWER_NO_SOURCE'))
       throw error;

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { elapsed, instant, type PowerSource } from '@perwatt/core';
 import type { Window } from '@perwatt/metrics';
 import { Command, Option } from 'commander';
+import { appliedLines } from '../calibration-result.js';
 import { parseDuration } from '../duration.js';
 import { figure } from '../figure.js';
 import { flagLines, statusJson } from '../flag-lines.js';
@@ -213,6 +214,7 @@ function textLines({ window, idle, end, kept }: Account, accounts: readonly Doma
     ),
     ...(beside.length > 0 ? [`not in the total: ${beside.join(', ')}`] : []),
     ...accounts.flatMap(({ domain }) => (domain.provenance === 'estimated' ? (domain.note ?? []) : [])),
+    ...appliedLines(accounts.map(({ domain }) => domain)),
     ...flagLines(kept.map(({ recorder }) => recorder)),
   ];
 }

@@ -1,9 +1,18 @@
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Clock, type Domain, elapsed, type PowerSource, type Recorder } from '@perwatt/core';
+import {
+  type Clock,
+  calibratedSource,
+  type Domain,
+  elapsed,
+  type PowerSource,
+  type Recorder,
+} from '@perwatt/core';
 import { type BestSourceOptions, bestSources, clock } from '@perwatt/native-power';
 import { Command, Option } from 'commander';
+import { calibrationsHere } from '../calibration-store.js';
 import { type ChannelMemory, channelMemory } from '../channel-memory.js';
+import type { CpuLoad } from '../cpu-load.js';
 import { parseDuration } from '../duration.js';
 import { figure } from '../figure.js';
 import { flagLines, statusJson } from '../flag-lines.js';
@@ -13,6 +22,7 @@ import { type DomainTotal, type PowerMeter, powerMeter, summedOf, sumTotals } fr
 import { powerPlace } from '../power-place.js';
 import { type SampleFile, sampleFile } from '../sample-file.js';
 import { startRecorders } from '../start-recorders.js';
+import { powerCalibrateCommand } from './power-calibrate.js';
 import { powerRecordCommand } from './power-record.js';
 import { powerReplayCommand } from './power-replay.js';
 
@@ -28,12 +38,16 @@ interface Flags {
 export interface PowerWorld {
   readonly sources: (options: BestSourceOptions) => readonly PowerSource[];
   readonly clock: Clock;
+  /** Load to step through while two meters are compared; the processor's unless given. */
+  readonly load?: () => CpuLoad;
+  /** Name of this host, which calibrations hold for. */
+  readonly host?: string;
   /** Waits; returns early when the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** `perwatt power`: live watts of every domain, and what they add up to. */
-export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources, clock, pause }): Command =>
+export const powerCommand = (io: Io, world: PowerWorld = realWorld(io), version = ''): Command =>
   new Command('power')
     .enablePositionalOptions()
     .description('Show live watts of every domain that can be read, and the energy at the end')
@@ -50,7 +64,18 @@ export const powerCommand = (io: Io, world: PowerWorld = { sources: bestSources,
     )
     .action((flags: Flags) => measure(io, world, flags))
     .addCommand(powerRecordCommand(io, world))
-    .addCommand(powerReplayCommand(io));
+    .addCommand(powerReplayCommand(io))
+    .addCommand(powerCalibrateCommand(io, world, version));
+
+/** This host's sources, with the calibrations that are stored for them. */
+const realWorld = (io: Io): PowerWorld => ({
+  sources(options) {
+    const calibrations = calibrationsHere(io);
+    return bestSources(options).map((source) => calibratedSource(source, calibrations));
+  },
+  clock,
+  pause,
+});
 
 async function measure(io: Io, world: PowerWorld, flags: Flags): Promise<void> {
   const sources = world.sources({ ...powerPlace(io), ...(flags.source && { names: flags.source }) });
