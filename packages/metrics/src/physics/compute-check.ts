@@ -46,9 +46,11 @@ function ratesOf(accelerator: CatalogueAccelerator, type: NumberType): Peak[] {
 }
 
 function peakOf(setup: PhysicsSetup): Peak | string {
-  if (setup.accelerator === null) return 'accelerator unknown';
   if (setup.model === null) return 'model unknown';
   if (setup.model.shape === null) return 'shape unknown';
+  const given = setup.peak_flop_per_s ?? null;
+  if (given !== null) return { flop_per_s: given, type: 'as given' };
+  if (setup.accelerator === null) return 'accelerator unknown';
   return fastestPeak(setup.accelerator, setup.compute_types);
 }
 

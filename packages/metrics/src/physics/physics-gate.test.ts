@@ -84,6 +84,7 @@ describe('compute', () => {
     ['a cached prefix costs nothing',         { ...bf16, prefill: { tokens: 2048, cached: 2047 } },   0.001,  'possible'],
     ['two devices',                           { ...bf16, devices: 2 },                                0.0151, 'possible'],
     ['nobody said what was cached',           { ...bf16, prefill: { tokens: 2048 } },                 0.001,  'not_checked'],
+    ['a peak that the catalogue lacks',       { ...bf16, peak_flop_per_s: 2e15 },                     0.0151, 'possible'],
     ['no peak is published',                  { ...bf16, accelerator: device('apple-m4-max-40') },    0.001,  'not_checked'],
   ])('%s', (_why, setup, first_token_s, outcome) => {
     expect(found({ first_token_s }, setup, 'prefill')?.outcome).toBe(outcome);

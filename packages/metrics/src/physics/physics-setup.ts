@@ -37,6 +37,11 @@ export interface PhysicsSetup {
   readonly parallel?: 'tensor' | 'pipeline';
   /** Types that the engine may multiply in, whatever the weights are stored as. Default: every type the device has. */
   readonly compute_types?: readonly NumberType[];
+  /**
+   * Fastest rate of one device, FLOP/s, in place of the catalogue's: for types that it doesn't list, such as INT4, and for
+   * sparse weights.
+   */
+  readonly peak_flop_per_s?: number | null;
   /** The prompt whose first token is claimed. */
   readonly prefill?: { readonly tokens: number; readonly cached?: number };
   /** Limit in force on one device, W; in place of the catalogue's. */
