@@ -1,6 +1,12 @@
 import type { Figure, Statistic } from './importer.js';
 import { type Fields, fieldsAt, numberOrNull } from './json-files.js';
 
+/**
+ * What a query was charged: the device's energy while it was alone on it, the whole of it though others were at work too
+ * (or may have been), or its share among those at work.
+ */
+export type Charged = 'alone' | 'whole_device' | 'equal_share';
+
 /** One query of a run of the reference implementation, as far as the run says. */
 export interface IpwQuery {
   readonly item_id: string;
@@ -93,8 +99,8 @@ export function energyFlags({ energy_j, power_w, latency_s }: IpwQuery): string[
   ];
 }
 
-/** The query's figures; `flags` go to its energy. */
-export function queryFigures(query: IpwQuery, flags: readonly string[] = []): Figure[] {
+/** The query's figures. Energy that was charged by a share is allocated, not measured. */
+export function queryFigures(query: IpwQuery, charged: Charged): Figure[] {
   const figure = (metric: string, unit: string, value: number | null, statistic: Statistic = 'single') =>
     ({
       metric: `ipw:${metric}`,
@@ -109,7 +115,8 @@ export function queryFigures(query: IpwQuery, flags: readonly string[] = []): Fi
     {
       ...figure('query_energy_j', 'J', energy_j),
       reason: energy_reason,
-      flags: [...energyFlags(query), ...(energy_j === null ? [] : flags)],
+      basis: charged === 'equal_share' ? 'allocated' : 'measured',
+      flags: [...energyFlags(query), ...(energy_j === null || charged === 'alone' ? [] : [charged])],
     },
     figure('query_power_w', 'W', power_w, 'mean'),
     figure('query_latency_ns', 'ns', latency_s === null ? null : latency_s * NS_PER_S),

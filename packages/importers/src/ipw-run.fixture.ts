@@ -21,6 +21,8 @@ export interface ProfiledQuery {
   readonly correct?: boolean | null;
   readonly output?: number;
   readonly soc_j?: number;
+  /** When it began, s; recorded for all queries or none. */
+  readonly start_s?: number;
 }
 
 const struct = (fields: Readonly<Record<string, DataType>>) =>
@@ -63,7 +65,15 @@ export function profiledFile(model: string, queries: readonly ProfiledQuery[]): 
       },
     }),
   );
-  const table = tableFromArrays({ problem: queries.map((_, i) => `q${i}`) }).assign(
+  const starts = queries.flatMap(({ start_s }) => (start_s === undefined ? [] : [start_s]));
+  const times =
+    starts.length === 0
+      ? {}
+      : {
+          request_start_time: Float64Array.from(starts),
+          request_end_time: Float64Array.from(queries, ({ start_s = 0, latency_s }) => start_s + latency_s),
+        };
+  const table = tableFromArrays({ problem: queries.map((_, i) => `q${i}`), ...times }).assign(
     tableFromArrays({ model_metrics: vectorFromArray(metrics, struct({ [model]: metricsType })) as never }),
   );
   return fileOf('run/data-00000-of-00001.arrow', tableToIPC(table, 'stream'), 1000);

@@ -1,5 +1,6 @@
 import { foreignError } from './foreign-error.js';
 import type { Figure, ForeignFile } from './importer.js';
+import type { Charged } from './ipw-query.js';
 import { type Fields, fieldsAt, isFields, numberOrNull, textOrNull, wholeJson } from './json-files.js';
 
 /** What the summary of a run says of all its files. Null where there is none, or it does not say. */
@@ -9,6 +10,8 @@ export interface RunContext {
   readonly dataset: string | null;
   /** Queries at work at once. */
   readonly concurrency: number | null;
+  /** How traces of the run were charged: alone only where the run says that it took one at a time. */
+  readonly charged: Charged;
   readonly summary: Fields | null;
 }
 
@@ -16,19 +19,23 @@ const SHORT = 0.9;
 
 /** The context that a summary gives. Throws `INPUT_INVALID` when the file is no summary. */
 export async function summaryOf(file: ForeignFile | undefined): Promise<RunContext> {
-  const unknown = { model: null, accelerator: null, dataset: null, concurrency: null, summary: null };
-  if (file === undefined) return unknown;
+  if (file === undefined) {
+    const nothing = { model: null, accelerator: null, dataset: null, concurrency: null, summary: null };
+    return { ...nothing, charged: 'whole_device' };
+  }
   const summary = await wholeJson(file);
   if (!isFields(summary)) throw foreignError(file.path, 'not an object');
   const config = fieldsAt(summary, 'config');
   const text = (...keys: readonly string[]) =>
     keys.map((key) => textOrNull(config[key]) ?? textOrNull(summary[key])).find((each) => each !== null) ??
     null;
+  const concurrency = numberOrNull(config['concurrency'] ?? config['max_concurrency']);
   return {
     model: text('model', 'model_id'),
     accelerator: text('hardware_label', 'hardware') ?? textOrNull(fieldsAt(summary, 'gpu_info')['name']),
     dataset: text('dataset', 'dataset_id'),
-    concurrency: numberOrNull(config['concurrency'] ?? config['max_concurrency']),
+    concurrency,
+    charged: concurrency === 1 ? 'alone' : 'whole_device',
     summary,
   };
 }

@@ -1,5 +1,11 @@
 import type { Figure } from './importer.js';
-import { energyFlags, type IpwQuery } from './ipw-query.js';
+import { type Charged, energyFlags, type IpwQuery } from './ipw-query.js';
+
+const overlapReasons: Readonly<Record<Charged, string | null>> = {
+  alone: null,
+  whole_device: 'queries overlapped, or may have: each was charged the whole device',
+  equal_share: 'queries overlapped: their energies are shares, their times do not add up',
+};
 
 /** Running sums over the queries of one model. */
 export interface IpwSums {
@@ -78,18 +84,18 @@ const shortfall = (have: number, all: number, what: string) =>
  * name, and is null as soon as one query lacks what it needs. The names with `ipw:` follow the reference implementation:
  * two quantities go there by the name IPJ, and one of them shrinks with the number of queries.
  */
-export function totalFigures(sums: IpwSums, { sequential }: { readonly sequential: boolean }): Figure[] {
+export function totalFigures(sums: IpwSums, charged: Charged): Figure[] {
   const { queries } = sums;
   const accuracy = over(sums.correct, sums.graded);
   const energyReason = shortfall(sums.with_energy, queries, 'energy');
   const mixed = sums.scope === 'mixed' ? 'queries of different scopes' : null;
-  const overlap = sequential ? null : 'queries overlapped: each was charged the whole device';
+  const overlap = overlapReasons[charged];
   const timeReason = shortfall(sums.with_latency, queries, 'latency');
   const tokenReason = shortfall(sums.with_tokens, queries, 'output tokens');
   const flags = [
     ...(sums.short > 0 ? ['energy_short'] : []),
     ...(sums.edge > 0 ? ['edge_loss'] : []),
-    ...(sequential ? [] : ['whole_device']),
+    ...(charged === 'alone' ? [] : [charged]),
   ];
   const ours = (
     [metric, unit]: readonly [string, string],

@@ -95,6 +95,26 @@ describe('a profiled run', () => {
     expect(total(rows, 'ipw:accuracy')).toMatchObject({ value: 0, n: 1 });
   });
 
+  test('queries that overlapped had shares of the device, which are no measurement', async () => {
+    const rows = await profile([
+      { energy_j: 10, latency_s: 4, start_s: 0 },
+      { energy_j: 10, latency_s: 4, start_s: 3 },
+    ]);
+    expect(ofMetric(rows, 'ipw:query_energy_j')[0]).toMatchObject({
+      basis: 'allocated',
+      flags: 'equal_share',
+    });
+    expect(total(rows, 'power_w')).toMatchObject({
+      value: null,
+      reason: expect.stringContaining('overlapped'),
+    });
+    const apart = await profile([
+      { energy_j: 10, latency_s: 4, start_s: 0 },
+      { energy_j: 10, latency_s: 4, start_s: 4 },
+    ]);
+    expect(total(apart, 'power_w')).toMatchObject({ value: 2.5, flags: null });
+  });
+
   test('a chip is its own scope, and chip and board never make one total', async () => {
     const chip = await profile([{ energy_j: 5, soc_j: 9, latency_s: 2 }]);
     expect(ofMetric(chip, 'ipw:query_energy_j')[0]).toMatchObject({ value: 9, scope: 'soc' });

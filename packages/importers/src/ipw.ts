@@ -2,10 +2,10 @@ import { arrowRows } from './arrow-rows.js';
 import { baseName } from './figure-rows.js';
 import { foreignError } from './foreign-error.js';
 import type { ForeignFile, Importer, ImportOptions, PublishedRecord } from './importer.js';
-import { type IpwQuery, profiledQuery, queryFigures, tracedQuery } from './ipw-query.js';
+import { type Charged, type IpwQuery, profiledQuery, queryFigures, tracedQuery } from './ipw-query.js';
 import { type RunContext, summaryOf, summaryRecord } from './ipw-summary.js';
 import { type IpwSums, noSums, totalFigures, withQuery } from './ipw-totals.js';
-import { type Fields, isFields, textLines } from './json-files.js';
+import { type Fields, isFields, numberOrNull, textLines } from './json-files.js';
 import { factsOf, ipwSource } from './sources.js';
 
 const boundaries = {
@@ -17,7 +17,7 @@ interface Place {
   readonly file: ForeignFile;
   readonly options: ImportOptions;
   readonly context: RunContext;
-  readonly sequential: boolean;
+  readonly charged: Charged;
 }
 
 function shared(place: Place, model: string | null): Omit<PublishedRecord, 'source_row' | 'figures'> {
@@ -28,7 +28,7 @@ function shared(place: Place, model: string | null): Omit<PublishedRecord, 'sour
     model: options.model ?? model,
     accelerator: options.accelerator ?? context.accelerator,
     dataset: context.dataset,
-    concurrency: place.sequential ? 1 : context.concurrency,
+    concurrency: place.charged === 'alone' ? 1 : context.concurrency,
     window: 'whole',
   };
 }
@@ -38,14 +38,13 @@ function queryRecord(
   model: string | null,
   [row, query]: readonly [number, IpwQuery],
 ): PublishedRecord {
-  const flags = place.sequential ? [] : ['whole_device'];
   return {
     ...shared(place, model),
     source_row: row,
     item_id: query.item_id,
     scope: query.scope,
     boundary: boundaries[query.scope],
-    figures: queryFigures(query, flags),
+    figures: queryFigures(query, place.charged),
   };
 }
 
@@ -56,11 +55,24 @@ function totalRecord(place: Place, model: string | null, sums: IpwSums): Publish
     source_row: 0,
     scope,
     boundary: scope === null ? null : boundaries[scope],
-    figures: totalFigures(sums, place),
+    figures: totalFigures(sums, place.charged),
   };
 }
 
-/** Queries of the profiler's Arrow files: one a row and model, one after the other. */
+/** How a profile charged its queries: alone, unless the times of two overlap; then each had an equal share of the device. */
+async function profileCharge(file: ForeignFile): Promise<Charged> {
+  const spans: (readonly [number, number])[] = [];
+  for await (const { fields } of arrowRows(file)) {
+    const start = numberOrNull(fields['request_start_time']);
+    const end = numberOrNull(fields['request_end_time']);
+    if (start !== null && end !== null) spans.push([start, end]);
+  }
+  spans.sort(([a], [b]) => a - b);
+  const overlaps = spans.some(([start], i) => start < (spans[i - 1]?.[1] ?? Number.NEGATIVE_INFINITY));
+  return overlaps ? 'equal_share' : 'alone';
+}
+
+/** Queries of the profiler's Arrow files: one a row and model. */
 async function* profiled(place: Place): AsyncGenerator<PublishedRecord, void, undefined> {
   const totals = new Map<string, IpwSums>();
   for await (const { row, fields } of arrowRows(place.file)) {
@@ -131,13 +143,12 @@ export const ipw: Importer = {
     const context = await summaryOf(summaryFile);
     for (const file of files) {
       if (isSummary(file) || isDescription(file)) continue;
-      const sequential = file.path.endsWith('.arrow') || context.concurrency === 1;
-      yield* readerOf(file)({ file, options, context, sequential });
+      const charged = file.path.endsWith('.arrow') ? await profileCharge(file) : context.charged;
+      yield* readerOf(file)({ file, options, context, charged });
     }
     if (summaryFile === undefined || context.summary === null) return;
-    const sequential = context.concurrency === 1;
     const record = summaryRecord(context.summary);
-    const about = shared({ file: summaryFile, options, context, sequential }, context.model);
+    const about = shared({ file: summaryFile, options, context, charged: context.charged }, context.model);
     if (record !== null) yield { ...about, source_row: 0, scope: 'gpu', boundary: boundaries.gpu, ...record };
   },
 };
