@@ -7,6 +7,15 @@ export {
   type DuplicateQuery,
 } from './completed-queries.js';
 export type { SampleNames } from './encode-samples.js';
+export {
+  type Exported,
+  type ExportedFile,
+  type ExportFormat,
+  type ExportOptions,
+  exportFormats,
+  exportRun,
+} from './export-run.js';
+export type { Finding } from './findings.js';
 export type {
   Baseline,
   BaselinePower,
@@ -19,6 +28,7 @@ export type {
   DomainLedger,
   HostFacts,
   InstantText,
+  MergedRun,
   PowerFile,
   RunManifest,
   SegmentEntry,
@@ -26,6 +36,7 @@ export type {
   SourceFlag,
   VerdictReason,
 } from './manifest.js';
+export { type Merged, mergeRuns } from './merge-runs.js';
 export type { ChannelReadings, PowerFileSeries } from './power-series.js';
 export { isPublished, type PublishedFile, type PublishedManifest } from './published-manifest.js';
 export {
@@ -36,8 +47,10 @@ export {
   readPublished,
 } from './published-run.js';
 export { parseQueryId, type QueryIdParts, queryId } from './query-ids.js';
+export { openQueries, type QueryAnswer, type QueryableRun } from './query-run.js';
 export type { TableContent, TornSegment } from './read-tables.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';
+export { openTables, type RunTables, type TablesOptions, type ViewName, viewNames } from './run-tables.js';
 export type { SegmentInfo } from './scan-segment.js';
 export {
   readColumns,
@@ -47,4 +60,6 @@ export {
   type SegmentContent,
 } from './segment-reader.js';
 export { type SegmentOptions, SegmentWriter } from './segment-writer.js';
+export { csvLine, sqlJson, sqlText } from './sql-values.js';
 export type { ArraysOf, ListArray, NameArray, TextArray } from './table-arrays.js';
+export { type Verification, verifyRun } from './verify-run.js';

@@ -42,6 +42,18 @@ export interface RunManifest {
   /** Models, endpoints or data sets that could not be had, with the reason; their cells are left out. */
   readonly left_out: readonly { readonly what: string; readonly reason: string }[];
   readonly power: readonly PowerFile[];
+  /** The runs that were put together into this one; absent in a run that was made in one place. */
+  readonly merged?: readonly MergedRun[];
+}
+
+/** A run whose cells another took over: where and when they were measured. Cells and rows keep its `run_id`. */
+export interface MergedRun {
+  readonly run_id: string;
+  readonly perwatt_version: string;
+  readonly host: HostFacts;
+  readonly clocks: readonly ClockZero[];
+  /** Ids of the cells that came from it, in its order. */
+  readonly cells: readonly string[];
 }
 
 /** The machine a run was made on. Null where the system does not tell. */
