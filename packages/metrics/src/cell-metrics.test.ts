@@ -71,20 +71,30 @@ test('every metric has a value with its unit, and every energy figure its proven
   const { values } = cellMetrics(cell);
   expect(Object.keys(values).sort()).toEqual(metrics.map(({ id }) => id).sort());
   for (const { id, unit } of metrics) expect(values[id].unit).toBe(unit);
-  expect(values.ipj_per_j).toMatchObject({
+  expect(values.energy_per_query_j).toMatchObject({
     provenance: 'counter',
     interval: 'sensor_bounds',
     note: 'between-run spread unknown',
+    spread: { sd: null, source: 'unknown', reason: 'between-run spread unknown' },
+  });
+  expect(values.ipj_per_j).toMatchObject({
+    provenance: 'counter',
+    interval: 'items_and_sensor',
+    note: 'between-run spread unknown; of another draw of items only accuracy is in the interval',
   });
   expect(values.energy_per_token_j.note).toContain('tokens by server_usage');
   expect(values.accuracy).toMatchObject({ provenance: null, interval: 'wilson', n: 4 });
 });
 
 test('bounds of the sensor turn around in a ratio over energy', () => {
-  const { energy_per_query_j: energy, ipj_per_j: ipj } = cellMetrics(cell).values;
+  const { energy_per_query_j: energy, ipj_per_j: ipj, accuracy } = cellMetrics(cell).values;
   expect(energy.lo!).toBeLessThan(60);
-  expect(ipj.lo).toBeCloseTo(0.75 / energy.hi!, 12);
-  expect(ipj.hi).toBeCloseTo(0.75 / energy.lo!, 12);
+  expect(ipj.sensor_lo).toBeCloseTo(0.75 / energy.hi!, 12);
+  expect(ipj.sensor_hi).toBeCloseTo(0.75 / energy.lo!, 12);
+  expect(ipj.sampling_lo).toBeCloseTo(accuracy.lo! / 60, 12);
+  expect(ipj.sampling_hi).toBeCloseTo(accuracy.hi! / 60, 12);
+  expect(ipj.lo).toBeCloseTo(accuracy.lo! / energy.hi!, 12);
+  expect(ipj.hi).toBeCloseTo(accuracy.hi! / energy.lo!, 12);
 });
 
 describe('what is missing is null, with the reason', () => {
@@ -146,7 +156,8 @@ describe('what is missing is null, with the reason', () => {
     expect(energy).toMatchObject({ value: expect.closeTo(60, 9), lo: 0 });
     expect(ipj).toMatchObject({
       value: expect.closeTo(0.75 / 60, 9),
-      lo: expect.closeTo(0.75 / energy.hi!, 9),
+      sensor_lo: expect.closeTo(0.75 / energy.hi!, 9),
+      sensor_hi: null,
       hi: null,
     });
   });
@@ -268,12 +279,21 @@ describe('repeats', () => {
 
   test('three of them tell the spread of energy', () => {
     const { energy_per_query_j: energy, accuracy } = cellMetrics(repeated(3)).values;
-    expect(energy).toMatchObject({ interval: 'repeats_t', note: null });
+    expect(energy).toMatchObject({
+      interval: 'repeats_t',
+      note: 'another draw of items is not in the interval',
+    });
     expect(energy.value).toBeCloseTo((60 + 72 + 60) / 3, 9);
-    expect(energy.hi! - (energy.lo! + energy.hi!) / 2).toBeCloseTo(
-      (4.302653 * Math.sqrt(48)) / Math.sqrt(3),
-      4,
-    );
+    const half = (4.302653 * Math.sqrt(48)) / Math.sqrt(3) / 64;
+    expect(Math.log(energy.hi! / 64)).toBeCloseTo(half, 5);
+    expect(Math.log(64 / energy.lo!)).toBeCloseTo(half, 5);
+    expect(energy).toMatchObject({ sampling_lo: energy.lo, sampling_hi: energy.hi });
+    expect(energy.sensor_hi! - energy.sensor_lo!).toBeLessThan(1);
+    expect(energy.spread).toMatchObject({
+      repeats: 3,
+      source: 'measured',
+      sd: expect.closeTo(Math.sqrt(48), 9),
+    });
     expect(accuracy.interval).toBe('item_bootstrap');
   });
 

@@ -1,5 +1,6 @@
 import type { CallRow, QueryRow } from '@perwatt/core';
 import { type Accuracy, accuracyOf, countVerdicts } from './cell-accuracy.js';
+import { cellContributions } from './cell-contributions.js';
 import { type CallsBySitting, cellEnergy, spanOf } from './cell-energy.js';
 import type { CellCounts, CellEnergy, CellFlag, CellInput, CellMetrics } from './cell-types.js';
 import { type CellFacts, cellValues, type RepeatFacts } from './cell-values.js';
@@ -64,7 +65,6 @@ function flagsOf(counts: CellCounts, { drift_ratio, stale_counters }: CellEnergy
       text: `idle power changed by ${percent(drift_ratio)} from before to after`,
     });
   }
-  return flags;
   if (stale_counters.length > 0) {
     flags.push({
       code: 'stale_counter',
@@ -72,6 +72,7 @@ function flagsOf(counts: CellCounts, { drift_ratio, stale_counters }: CellEnergy
       text: `${stale_counters.join(', ')} stood still while the power beside it did not`,
     });
   }
+  return flags;
 }
 
 /** What one repeat alone says of energy, so that the spread between repeats can be told. */
@@ -83,6 +84,7 @@ function repeatFacts(input: CellInput, calls: readonly CallRow[]): RepeatFacts[]
     const own = calls.filter(({ query_id }) => repeatOf.get(query_id) === repeat);
     return {
       accuracy: meanScore(queries),
+      scored: queries.filter(({ score }) => score !== null).length,
       queries: queries.length,
       energy: cellEnergy(input.sittings, bySitting(own)),
       tokens: tokenTotals(own),
@@ -106,8 +108,8 @@ function boundsWithUnscored(accuracy: Accuracy, attempted: number): CellMetrics[
  *
  * E and T are taken over B, the union of the spans with a call in flight inside the measured windows, summed over
  * sittings; calls of warm-up and of queries without a row are no part of it. N counts every attempted query. With three
- * repeats or more, energy figures carry the 95 % interval by Student's t over repeats; with fewer their `lo` and `hi`
- * are the sensor's bounds only and say so.
+ * repeats or more, energy figures carry the 95 % interval over repeats and items by Student's t; with fewer their `lo` and
+ * `hi` are the sensor's bounds, with another draw of items where accuracy is in the figure, and say so.
  */
 export function cellMetrics(input: CellInput): CellMetrics {
   const calls = settledCalls(input);
@@ -126,7 +128,8 @@ export function cellMetrics(input: CellInput): CellMetrics {
     repeats: repeats.length,
     verdicts: countVerdicts(input.queries),
   };
-  const facts: CellFacts = { accuracy, queries: attempted, energy, tokens, calls, repeats };
+  const contributions = cellContributions(input.queries, calls);
+  const facts: CellFacts = { accuracy, queries: attempted, energy, tokens, calls, repeats, contributions };
   const { guess_rate } = input;
   return {
     spec_version: METRIC_SPEC_VERSION,

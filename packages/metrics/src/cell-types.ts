@@ -1,5 +1,6 @@
 import type { CallRow, Domain, Instant, Provenance, QueryRow, Verdict } from '@perwatt/core';
 import type { MetricId, MetricUnit } from './metric-definitions.js';
+import type { RunSpread } from './stats/run-spread.js';
 import type { PowerSeries, Window } from './types.js';
 
 /** Idle power of one domain with the model loaded, before or after one sitting. */
@@ -36,8 +37,9 @@ export interface CellInput {
 }
 
 /**
- * How an interval was made. The sensor's bounds are no confidence interval; `repeats_and_sensor` holds both them and the
- * 95 % interval over repeats.
+ * How an interval was made. `repeats_t`: 95 % over repeats and items by Student's t. The sensor's bounds are no confidence
+ * interval; `repeats_and_sensor` adds them to the 95 % interval over repeats and items, `items_and_sensor` to the one
+ * over items alone.
  */
 export type IntervalMethod =
   | 'wilson'
@@ -46,6 +48,7 @@ export type IntervalMethod =
   | 'order_statistics'
   | 'repeats_t'
   | 'repeats_and_sensor'
+  | 'items_and_sensor'
   | 'sensor_bounds';
 
 /** One metric of one cell. `value` is null with a reason, never 0 or NaN for missing. */
@@ -55,6 +58,14 @@ export interface MetricValue {
   readonly hi: number | null;
   /** What `lo` and `hi` are: 95 % but for `sensor_bounds`; null without them. */
   readonly interval: IntervalMethod | null;
+  /** The 95 % sampling interval alone: over items, and over repeats where there are three or more; null where unknown. */
+  readonly sampling_lo: number | null;
+  readonly sampling_hi: number | null;
+  /** The bounds of the sensor alone; null for figures without energy, and on a side without a bound. */
+  readonly sensor_lo: number | null;
+  readonly sensor_hi: number | null;
+  /** How far repeats lie apart; null for figures that have none by repeat (latencies). */
+  readonly spread: RunSpread | null;
   /** Queries, calls or repeats behind the value. */
   readonly n: number;
   readonly unit: MetricUnit;
@@ -86,6 +97,8 @@ export interface CellEnergy {
   /** Length of the measured windows, ns. */
   readonly window_ns: number;
   readonly coverage_ratio: number | null;
+  /** Counters that stood still: the integrated power of their devices took their place, or the energy is null. */
+  readonly stale_counters: readonly string[];
   /** Largest change of a baseline from before to after, as a share; null when none has both. */
   readonly drift_ratio: number | null;
   readonly reason: string | null;
@@ -97,8 +110,6 @@ export interface CellCounts {
   readonly attempted: number;
   readonly scored: number;
   readonly failed: number;
-  /** Counters that stood still: the integrated power of their devices took their place, or the energy is null. */
-  readonly stale_counters: readonly string[];
   /** Queries that have calls but no row: lost work of a sitting that was cut off. */
   readonly unsettled: number;
   readonly calls: number;

@@ -1,6 +1,14 @@
 import type { CallRow } from '@perwatt/core';
 import type { Accuracy } from './cell-accuracy.js';
+import type { CellContributions } from './cell-contributions.js';
 import { type LatencyName, latenciesOf } from './cell-latency.js';
+import {
+  type RepeatTotals,
+  type Sampling,
+  type SamplingInput,
+  samplingAtZero,
+  samplingOf,
+} from './cell-sampling.js';
 import type { CellEnergy, MetricValue } from './cell-types.js';
 import {
   type EnergyFigure,
@@ -10,12 +18,15 @@ import {
   ratio,
 } from './energy-figures.js';
 import { type MetricId, metricOf } from './metric-definitions.js';
-import { quantileInterval, studentT } from './statistics.js';
+import { quantileIntervals } from './statistics.js';
+import { type RunSpread, runSpread, SPREAD_UNKNOWN } from './stats/run-spread.js';
 import type { TokenTotals } from './tokens.js';
 
 /** What energy figures of one repeat are made of. */
 export interface RepeatFacts {
   readonly accuracy: number | null;
+  /** Queries with a score. */
+  readonly scored: number;
   readonly queries: number;
   readonly energy: CellEnergy;
   readonly tokens: TokenTotals;
@@ -28,19 +39,23 @@ export interface CellFacts {
   readonly tokens: TokenTotals;
   readonly calls: readonly CallRow[];
   readonly repeats: readonly RepeatFacts[];
+  readonly contributions: CellContributions;
 }
 
-/** Fewest repeats whose spread is told. */
-export const FEWEST_REPEATS = 3;
-
-/** What every energy figure of too few repeats says. */
-const SPREAD_UNKNOWN = 'between-run spread unknown';
+/** What a figure says of items where their part of the interval could not be told. */
+const ITEMS_UNKNOWN = 'another draw of items is not in the interval';
+const ONLY_ACCURACY = 'of another draw of items only accuracy is in the interval';
 
 const absent = (id: MetricId, n: number, reason: string): MetricValue => ({
   value: null,
   lo: null,
   hi: null,
   interval: null,
+  sampling_lo: null,
+  sampling_hi: null,
+  sensor_lo: null,
+  sensor_hi: null,
+  spread: null,
   n,
   unit: metricOf(id).unit,
   provenance: null,
@@ -48,9 +63,7 @@ const absent = (id: MetricId, n: number, reason: string): MetricValue => ({
   note: null,
 });
 
-const contextOf = (
-  facts: RepeatFacts | (Omit<CellFacts, 'accuracy'> & { accuracy: number | null }),
-): FigureContext => ({
+const contextOf = (facts: Omit<RepeatFacts, 'scored'>): FigureContext => ({
   accuracy: facts.accuracy,
   queries: facts.queries,
   seconds: facts.energy.busy_ns / 1e9,
@@ -78,19 +91,25 @@ function energyOf(energy: CellEnergy, kind: 'gross' | 'net'): Energy | string {
   return { value, lo, hi, unresolved: kind === 'gross' ? gross : net };
 }
 
-/** Interval over repeats by Student's t; of gross figures, which can't be negative, cut at 0. Null for too few repeats. */
-function spreadOfRepeats(
-  facts: CellFacts,
-  figure: EnergyFigure,
-  kind: 'gross' | 'net',
-): { lo: number; hi: number } | null {
-  const values = facts.repeats.map((repeat) => {
-    const energy = energyOf(repeat.energy, kind);
-    return typeof energy === 'string' ? null : figure.of(energy.value, contextOf(repeat));
-  });
-  const known = values.filter((value) => value !== null);
-  const spread = known.length < Math.max(FEWEST_REPEATS, values.length) ? null : studentT(known);
-  return spread && kind === 'gross' ? { lo: Math.max(spread.lo, 0), hi: spread.hi } : spread;
+const totalsOfRepeat = ({ accuracy, scored, queries, energy, tokens }: RepeatFacts): RepeatTotals => [
+  accuracy === null ? null : accuracy * scored,
+  scored,
+  queries,
+  energy.busy_ns / 1e9,
+  energy.gross_j,
+  energy.net_j,
+  tokens.output,
+  tokens.all,
+];
+
+/** The figure of every repeat; null where one has none. */
+function spreadOfRepeats(facts: CellFacts, figure: EnergyFigure, kind: 'gross' | 'net'): RunSpread {
+  return runSpread(
+    facts.repeats.map((repeat) => {
+      const energy = energyOf(repeat.energy, kind);
+      return typeof energy === 'string' ? null : figure.of(energy.value, contextOf(repeat));
+    }),
+  );
 }
 
 function tokenNote(name: FigureName, { source, uncounted }: TokenTotals): string | null {
@@ -108,30 +127,75 @@ function lackingFor(figure: EnergyFigure, energy: Energy, context: FigureContext
   const lacking = figure.needs(context);
   if (lacking !== null) return lacking;
   if (figure.over && energy.unresolved !== null) return energy.unresolved;
+  if (figure.over && energy.value < 0) return 'net_negative';
   return figure.of(energy.value, context) === null ? 'no_busy_time' : null;
 }
 
+interface Bounds {
+  readonly lo: number | null;
+  readonly hi: number | null;
+}
+
 /** A figure at both ends of the sensor's bounds. A ratio over energy that may be 0 has no upper bound. */
-function sensorInterval(figure: EnergyFigure, energy: Energy, context: FigureContext) {
+function sensorInterval(figure: EnergyFigure, energy: Energy, context: FigureContext): Bounds {
   const [atLo, atHi] = [figure.of(energy.lo, context), figure.of(energy.hi, context)];
   if (atLo === null || atHi === null) return { lo: figure.over ? atHi : null, hi: null };
   return { lo: Math.min(atLo, atHi), hi: Math.max(atLo, atHi) };
 }
 
+/** A sampling interval with the sensor's bounds added on either side; no bound where the sensor has none. */
+function widened(sampling: Sampling, sensor: Bounds, value: number): Bounds {
+  const positive = sampling.lo >= 0 && value > 0;
+  const reach = (end: number, bound: number | null): number | null => {
+    if (bound === null) return null;
+    return positive ? end * (bound / value) : end + (bound - value);
+  };
+  return { lo: reach(sampling.lo, sensor.lo), hi: reach(sampling.hi, sensor.hi) };
+}
+
+interface Parts {
+  readonly sampling: Sampling | null;
+  readonly sensor: Bounds;
+  readonly value: number;
+  /** Whether the sensor's bounds belong into the interval even where the spread over repeats is known. */
+  readonly shared_error: boolean;
+}
+
 /**
- * The spread over repeats where it is known, else the sensor's bounds. All repeats of a net figure share one baseline,
- * whose error no spread shows: it gets both.
+ * The interval that stands beside the value. Over repeats where their spread is known; the sensor's bounds are added where all
+ * repeats share an error that no spread shows (a net figure's baseline, an estimator's curve). With fewer repeats the
+ * sensor's bounds, and for figures of accuracy another draw of items too.
  */
-function joinedInterval(
-  spread: { lo: number; hi: number } | null,
-  sensor: ReturnType<typeof sensorInterval>,
-  kind: 'gross' | 'net',
-): Pick<MetricValue, 'lo' | 'hi' | 'interval'> {
-  if (spread === null) return { ...sensor, interval: 'sensor_bounds' };
-  if (kind === 'gross') return { ...spread, interval: 'repeats_t' };
-  const lo = sensor.lo === null ? null : Math.min(spread.lo, sensor.lo);
-  const hi = sensor.hi === null ? null : Math.max(spread.hi, sensor.hi);
-  return { lo, hi, interval: 'repeats_and_sensor' };
+function joinedInterval({
+  sampling,
+  sensor,
+  value,
+  shared_error,
+}: Parts): Pick<MetricValue, 'lo' | 'hi' | 'interval'> {
+  if (sampling === null) return { ...sensor, interval: 'sensor_bounds' };
+  if (!sampling.over_repeats) return { ...widened(sampling, sensor, value), interval: 'items_and_sensor' };
+  if (!shared_error) return { lo: sampling.lo, hi: sampling.hi, interval: 'repeats_t' };
+  return { ...widened(sampling, sensor, value), interval: 'repeats_and_sensor' };
+}
+
+/** The sampling interval; with fewer than three repeats only of figures that hold accuracy, whose draw of items is known. */
+function samplingFor(
+  input: Omit<SamplingInput, 'value'>,
+  figure: EnergyFigure,
+  told: { value: number; energy: Energy; context: FigureContext },
+): Sampling | null {
+  const { value, energy, context } = told;
+  const sampling =
+    value === 0 && context.accuracy === 0
+      ? samplingAtZero(input, figure.of(energy.value, { ...context, accuracy: 1 }))
+      : samplingOf({ ...input, value });
+  const ofAccuracy = figure.needs({ ...context, accuracy: null }) === 'nothing_scored';
+  return sampling !== null && (sampling.over_repeats || ofAccuracy) ? sampling : null;
+}
+
+function itemsNote(sampling: Sampling | null): string | null {
+  if (sampling === null || sampling.items === 'all') return null;
+  return sampling.items === 'accuracy' ? ONLY_ACCURACY : ITEMS_UNKNOWN;
 }
 
 function energyValue(facts: CellFacts, name: FigureName, kind: 'gross' | 'net'): MetricValue {
@@ -143,51 +207,95 @@ function energyValue(facts: CellFacts, name: FigureName, kind: 'gross' | 'net'):
   if (typeof energy === 'string') return absent(id, n, energy);
   const provenance = facts.energy.boundary?.provenance ?? null;
   const lacking = lackingFor(figure, energy, context);
-  if (lacking !== null) return { ...absent(id, n, lacking), provenance };
-  const spread = spreadOfRepeats(facts, figure, kind);
+  const value = lacking === null ? figure.of(energy.value, context) : null;
+  if (value === null) return { ...absent(id, n, lacking ?? 'no_busy_time'), provenance };
+  const { accuracy, contributions } = facts;
+  const repeats = facts.repeats.map(totalsOfRepeat);
+  const input = { name, kind, accuracy, contributions, repeats };
+  const sampling = samplingFor(input, figure, { value, energy, context });
+  const sensor = sensorInterval(figure, energy, context);
+  const shared_error = kind === 'net' || provenance === 'estimated';
   return {
-    value: figure.of(energy.value, context),
-    ...joinedInterval(spread, sensorInterval(figure, energy, context), kind),
-    n,
-    unit: metricOf(id).unit,
+    ...absent(id, n, ''),
+    value,
+    ...joinedInterval({ sampling, sensor, value, shared_error }),
+    sampling_lo: sampling?.lo ?? null,
+    sampling_hi: sampling?.hi ?? null,
+    sensor_lo: sensor.lo,
+    sensor_hi: sensor.hi,
+    spread: spreadOfRepeats(facts, figure, kind),
     provenance,
     reason: null,
-    note: joined(spread === null ? SPREAD_UNKNOWN : null, tokenNote(name, facts.tokens)),
+    note: joined(
+      sampling?.over_repeats === true ? null : SPREAD_UNKNOWN,
+      itemsNote(sampling),
+      tokenNote(name, facts.tokens),
+    ),
   };
 }
 
-function latencyValue(calls: readonly CallRow[], name: LatencyName, p: 50 | 99): MetricValue {
-  const id: MetricId = `${name}_p${p}_ns`;
-  const values = latenciesOf(calls, name);
-  const estimate = quantileInterval(values, p / 100);
-  if (estimate === null) return absent(id, 0, 'no_call_has_it');
-  return {
-    ...absent(id, estimate.n, ''),
-    value: estimate.value,
-    lo: estimate.lo,
-    hi: estimate.hi,
-    interval: estimate.lo === null && estimate.hi === null ? null : 'order_statistics',
-    reason: null,
-    note: p === 99 && estimate.n < 100 ? `the largest of only ${estimate.n} calls` : null,
-  };
+function latencyValues(calls: readonly CallRow[], name: LatencyName): [MetricId, MetricValue][] {
+  const estimates = quantileIntervals(latenciesOf(calls, name), [0.5, 0.99]);
+  return ([50, 99] as const).map((p, i) => {
+    const id: MetricId = `${name}_p${p}_ns`;
+    const estimate = estimates[i] ?? null;
+    if (estimate === null) return [id, absent(id, 0, 'no_call_has_it')];
+    const { value, lo, hi, n } = estimate;
+    return [
+      id,
+      {
+        ...absent(id, n, ''),
+        value,
+        lo,
+        hi,
+        interval: lo === null && hi === null ? null : 'order_statistics',
+        sampling_lo: lo,
+        sampling_hi: hi,
+        reason: null,
+        note: p === 99 && n < 100 ? `the largest of only ${n} calls` : null,
+      },
+    ];
+  });
 }
 
-function tokensPerSecond({ tokens, energy, repeats, queries }: CellFacts): MetricValue {
+function tokensPerSecond(facts: CellFacts): MetricValue {
+  const { accuracy, contributions, energy, queries, repeats, tokens } = facts;
   const lacking = tokens.output === null ? 'tokens_unknown' : null;
   const value = ratio(tokens.output, energy.busy_ns / 1e9);
   if (lacking !== null || value === null) return absent('tokens_per_s', queries, lacking ?? 'no_busy_time');
-  const known = repeats
-    .map((repeat) => ratio(repeat.tokens.output, repeat.energy.busy_ns / 1e9))
-    .filter((rate) => rate !== null);
-  const spread = known.length < Math.max(FEWEST_REPEATS, repeats.length) ? null : studentT(known);
+  const input = { name: 'tokens_per_s', kind: 'gross', accuracy, contributions } as const;
+  const told = samplingOf({ ...input, value, repeats: repeats.map(totalsOfRepeat) });
+  const sampling = told?.over_repeats === true ? told : null;
   return {
     ...absent('tokens_per_s', queries, ''),
     value,
-    lo: spread?.lo ?? null,
-    hi: spread?.hi ?? null,
-    interval: spread === null ? null : 'repeats_t',
+    lo: sampling?.lo ?? null,
+    hi: sampling?.hi ?? null,
+    interval: sampling === null ? null : 'repeats_t',
+    sampling_lo: sampling?.lo ?? null,
+    sampling_hi: sampling?.hi ?? null,
+    spread: runSpread(repeats.map((repeat) => ratio(repeat.tokens.output, repeat.energy.busy_ns / 1e9))),
     reason: null,
-    note: joined(spread === null ? SPREAD_UNKNOWN : null, tokenNote('tokens_per_j', tokens)),
+    note: joined(
+      sampling === null ? SPREAD_UNKNOWN : null,
+      itemsNote(sampling),
+      tokenNote('tokens_per_j', tokens),
+    ),
+  };
+}
+
+function accuracyValue({ accuracy, repeats }: CellFacts): MetricValue {
+  const { value, lo, hi, interval, n } = accuracy;
+  return {
+    ...absent('accuracy', n, 'nothing_scored'),
+    value,
+    lo,
+    hi,
+    interval,
+    sampling_lo: lo,
+    sampling_hi: hi,
+    spread: value === null ? null : runSpread(repeats.map((repeat) => repeat.accuracy)),
+    reason: value === null ? 'nothing_scored' : null,
   };
 }
 
@@ -196,25 +304,14 @@ const latencyNames = ['ttft_any', 'ttft_content', 'tpot', 'e2e_from_dispatch'] a
 
 /** The value of every metric, by id. */
 export function cellValues(facts: CellFacts): Readonly<Record<MetricId, MetricValue>> {
-  const { accuracy } = facts;
   const values: [MetricId, MetricValue][] = [
-    [
-      'accuracy',
-      {
-        ...absent('accuracy', accuracy.n, 'nothing_scored'),
-        ...accuracy,
-        reason: accuracy.value === null ? 'nothing_scored' : null,
-      },
-    ],
+    ['accuracy', accuracyValue(facts)],
     ['tokens_per_s', tokensPerSecond(facts)],
     ...figureNames.flatMap((name): [MetricId, MetricValue][] => [
       [name, energyValue(facts, name, 'gross')],
       [`net_${name}`, energyValue(facts, name, 'net')],
     ]),
-    ...latencyNames.flatMap((name): [MetricId, MetricValue][] => [
-      [`${name}_p50_ns`, latencyValue(facts.calls, name, 50)],
-      [`${name}_p99_ns`, latencyValue(facts.calls, name, 99)],
-    ]),
+    ...latencyNames.flatMap((name) => latencyValues(facts.calls, name)),
   ];
   return Object.fromEntries(values) as Record<MetricId, MetricValue>;
 }

@@ -17,7 +17,7 @@ function betaFraction(x: number, a: number, b: number): number {
   let c = 1;
   let d = 1 / guard(1 - ((a + b) * x) / (a + 1));
   let result = d;
-  for (let m = 1; m <= 500; m++) {
+  for (let m = 1; m <= 50_000; m++) {
     const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
     d = 1 / guard(1 + even * d);
     c = guard(1 + even / c);
@@ -46,7 +46,7 @@ export const binomialCdf = (k: number, n: number, p: number): number =>
   k < 0 ? 0 : k >= n ? 1 : betaIncomplete(1 - p, n - k, k + 1);
 
 /** Probability that a t variable of `df` degrees of freedom lies below `t`. */
-function studentCdf(t: number, df: number): number {
+export function studentCdf(t: number, df: number): number {
   const tail = betaIncomplete(df / (df + t * t), df / 2, 0.5) / 2;
   return t < 0 ? tail : 1 - tail;
 }
@@ -67,3 +67,82 @@ export function studentQuantile(p: number, df: number): number {
 
 /** 97.5 % quantile of the normal distribution: half-width of a 95 % interval in standard errors. */
 export const Z95 = 1.959963984540054;
+
+/** Upper regularised incomplete gamma function Q(a, x) for x ≥ a + 1, by Lentz's method. */
+function gammaFraction(a: number, x: number): number {
+  let b = x + 1 - a;
+  let c = 1e300;
+  let d = 1 / b;
+  let result = d;
+  for (let i = 1; i <= 50_000; i++) {
+    const an = -i * (i - a);
+    b += 2;
+    d = 1 / (an * d + b);
+    c = b + an / c;
+    result *= d * c;
+    if (Math.abs(d * c - 1) < 1e-15) break;
+  }
+  return result * Math.exp(a * Math.log(x) - x - logGamma(a));
+}
+
+/** Lower regularised incomplete gamma function P(a, x) for x < a + 1, by its series. */
+function gammaSeries(a: number, x: number): number {
+  let term = 1 / a;
+  let sum = term;
+  for (let i = 1; i <= 50_000; i++) {
+    term *= x / (a + i);
+    sum += term;
+    if (term < sum * 1e-16) break;
+  }
+  return sum * Math.exp(a * Math.log(x) - x - logGamma(a));
+}
+
+/** Regularised incomplete gamma functions [P, Q] for a > 0 and x ≥ 0; each is exact to its own last digits. */
+function gammaIncomplete(a: number, x: number): readonly [lower: number, upper: number] {
+  if (x <= 0) return [0, 1];
+  if (x < a + 1) {
+    const lower = gammaSeries(a, x);
+    return [lower, 1 - lower];
+  }
+  const upper = gammaFraction(a, x);
+  return [1 - upper, upper];
+}
+
+/** Probability that a standard normal variable lies below `z`; small tails keep their digits. */
+export function normalCdf(z: number): number {
+  const [lower, upper] = gammaIncomplete(0.5, (z * z) / 2);
+  return z < 0 ? upper / 2 : 0.5 + lower / 2;
+}
+
+/** Smallest x in [low, high] with `reached(x)`, by bisection to the last digits of a double. */
+function bisect(reached: (x: number) => boolean, from: number, to: number): number {
+  let [low, high] = [from, to];
+  for (let i = 0; i < 200 && high - low > 1e-15 * Math.max(Math.abs(low), Math.abs(high)); i++) {
+    const middle = (low + high) / 2;
+    if (reached(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** z with `normalCdf(z)` = p; −∞ and ∞ for 0 and 1, NaN outside of them. */
+export function normalQuantile(p: number): number {
+  if (!(p > 0 && p < 1))
+    return p === 0 ? Number.NEGATIVE_INFINITY : p === 1 ? Number.POSITIVE_INFINITY : Number.NaN;
+  if (p > 0.5) return -normalQuantile(1 - p);
+  return bisect((z) => normalCdf(z) >= p, -40, 0);
+}
+
+/** x that a χ² variable of `df` degrees of freedom lies below with probability p, for 0 < p < 1 and df > 0. */
+export function chiSquareQuantile(p: number, df: number): number {
+  const below = (x: number) => gammaIncomplete(df / 2, x / 2)[0];
+  let high = df + 1;
+  while (below(high) < p) high *= 2;
+  return bisect((x) => below(x) >= p, 0, high);
+}
+
+/** Probability of exactly `k` successes in `n` draws of chance `p`, 0 < p < 1; in logarithms. */
+export const binomialPoint = (k: number, n: number, p: number): number =>
+  Math.exp(
+    logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1) + k * Math.log(p) + (n - k) * Math.log1p(-p),
+  );

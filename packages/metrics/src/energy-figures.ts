@@ -47,3 +47,42 @@ export const energyFigures = {
   tokens_per_j: { over: true, of: (e, c) => ratio(c.output_tokens, e), needs: needsOutput },
 } as const satisfies Record<string, EnergyFigure>;
 export type FigureName = keyof typeof energyFigures;
+
+/** What a cell's figures are ratios of, in the order of every list of totals. */
+export const totalNames = [
+  'score',
+  'scored',
+  'queries',
+  'seconds',
+  'gross_j',
+  'net_j',
+  'output_tokens',
+  'all_tokens',
+] as const;
+export type TotalName = (typeof totalNames)[number];
+
+/** Energy figures as powers of totals; `energy` is the gross or the net one. */
+const figurePowers: Readonly<
+  Record<FigureName | 'accuracy' | 'tokens_per_s', Partial<Record<TotalName | 'energy', number>>>
+> = {
+  accuracy: { score: 1, scored: -1 },
+  power_w: { energy: 1, seconds: -1 },
+  energy_per_query_j: { energy: 1, queries: -1 },
+  ipw_per_w: { score: 1, scored: -1, seconds: 1, energy: -1 },
+  ipj_per_j: { score: 1, scored: -1, queries: 1, energy: -1 },
+  energy_per_correct_j: { energy: 1, queries: -1, scored: 1, score: -1 },
+  energy_per_output_token_j: { energy: 1, output_tokens: -1 },
+  energy_per_token_j: { energy: 1, all_tokens: -1 },
+  tokens_per_j: { output_tokens: 1, energy: -1 },
+  tokens_per_s: { output_tokens: 1, seconds: -1 },
+};
+
+/** Name of a figure that is a product of powers of `totalNames`. */
+export type ProductName = keyof typeof figurePowers;
+
+/** The powers of a figure, in the order of `totalNames`: what intervals and paired comparisons take. */
+export function powersOf(name: ProductName, kind: 'gross' | 'net' = 'gross'): number[] {
+  const powers = figurePowers[name];
+  const energy: TotalName = kind === 'gross' ? 'gross_j' : 'net_j';
+  return totalNames.map((total) => (total === energy ? powers.energy : powers[total]) ?? 0);
+}

@@ -1,0 +1,158 @@
+import type { Accuracy } from './cell-accuracy.js';
+import type { CellContributions } from './cell-contributions.js';
+import { type ProductName, powersOf, type TotalName, totalNames } from './energy-figures.js';
+import { type IntervalScale, influencesOf } from './stats/crossed-estimate.js';
+import {
+  type CrossedParts,
+  crossedParts,
+  halfOfItems,
+  joinParts,
+  variancePart,
+} from './stats/crossed-variance.js';
+import { type Contribution, influenceOf, type Powers, totalsOf } from './stats/product-figure.js';
+import { FEWEST_REPEATS } from './stats/run-spread.js';
+
+/** Totals of one repeat, in the order of `totalNames`; null where one isn't known. */
+export type RepeatTotals = readonly (number | null)[];
+
+export interface SamplingInput {
+  readonly name: ProductName;
+  readonly kind: 'gross' | 'net';
+  readonly value: number;
+  readonly accuracy: Accuracy;
+  readonly contributions: CellContributions;
+  readonly repeats: readonly RepeatTotals[];
+}
+
+/** The 95 % sampling interval of one figure and what it holds. */
+export interface Sampling {
+  readonly lo: number;
+  readonly hi: number;
+  /** Whether the spread between repeats is in it. */
+  readonly over_repeats: boolean;
+  /** What another draw of items would move: all of it, only accuracy, or nothing that could be told. */
+  readonly items: 'all' | 'accuracy' | 'none';
+}
+
+const scoreTotals: ReadonlySet<TotalName> = new Set(['score', 'scored']);
+
+const only = (powers: Powers, keep: (name: TotalName) => boolean): number[] =>
+  totalNames.map((name, k) => (keep(name) ? (powers[k] ?? 0) : 0));
+
+const isZero = (powers: Powers): boolean => powers.every((power) => power === 0);
+
+function partsOf(units: readonly Contribution[], powers: Powers): CrossedParts | null {
+  const totals = totalsOf(units, powers.length);
+  return crossedParts(influencesOf(units, totals, powers));
+}
+
+interface ItemParts {
+  readonly parts: CrossedParts | null;
+  readonly items: Sampling['items'];
+}
+
+/** What items move: the whole figure where each one's (or each block's) energy is known, else its accuracy alone. */
+function itemParts({ queries, units }: CellContributions, powers: Powers): ItemParts {
+  const whole = units === null ? null : partsOf(units, powers);
+  if (whole !== null && whole.items !== null) return { parts: whole, items: 'all' };
+  const ofScore = only(powers, (name) => scoreTotals.has(name));
+  const score = isZero(ofScore) ? null : partsOf(queries, ofScore);
+  return score === null || score.items === null
+    ? { parts: null, items: 'none' }
+    : { parts: score, items: 'accuracy' };
+}
+
+/** Variance over items of the logarithm of accuracy alone; null for figures without it. */
+function scoreVariance({ queries, units }: CellContributions, powers: Powers): number | null {
+  const ofScore = only(powers, (name) => scoreTotals.has(name));
+  if (isZero(ofScore)) return null;
+  return partsOf(units ?? queries, ofScore)?.items?.variance ?? null;
+}
+
+/** Variance between repeats, from the totals of each; null for too few, or where one has no total. */
+function betweenRepeats(repeats: readonly RepeatTotals[], powers: Powers) {
+  if (repeats.length < FEWEST_REPEATS) return null;
+  const rows = repeats.map((totals) => totals.map((total) => total ?? Number.NaN));
+  const sums = totalNames.map((_, k) => rows.reduce((sum, totals) => sum + (totals[k] ?? 0), 0));
+  return variancePart(rows.map((totals) => influenceOf(totals, sums, powers)));
+}
+
+interface Halves {
+  readonly down: number;
+  readonly up: number;
+}
+
+/** How far accuracy's own interval reaches on the logarithm, towards a smaller and a larger figure. */
+function reachOfAccuracy({ value, lo, hi }: Accuracy, power: number): Halves | null {
+  if (value === null || lo === null || hi === null || !(value > 0 && lo > 0)) return null;
+  const [below, above] = [Math.log(value / lo), Math.log(hi / value)];
+  return power > 0 ? { down: below, up: above } : { down: above, up: below };
+}
+
+/**
+ * The half-widths with accuracy's part of them put in the place of its delta-method one (MOVER, Donner and Zou 2012):
+ * Wilson's interval is the better one near 0 and 1 and for few items, and it is the one printed beside accuracy.
+ */
+function withAccuracy(half: number, ofScore: number, reach: Halves): Halves {
+  const side = (own: number) => {
+    const squared = half ** 2 - ofScore ** 2 + own ** 2;
+    return squared > 0 ? Math.sqrt(squared) : half;
+  };
+  return { down: side(reach.down), up: side(reach.up) };
+}
+
+function ends(value: number, halves: Halves, scale: IntervalScale): [number, number] {
+  const below = scale === 'log' ? Math.exp(-halves.down) : 1 - halves.down;
+  const above = scale === 'log' ? Math.exp(halves.up) : 1 + halves.up;
+  const [a, b] = [value * below, value * above];
+  return [Math.min(a, b), Math.max(a, b)];
+}
+
+/**
+ * The interval of a figure whose accuracy is 0: nothing up to what the upper bound of accuracy would give. `perAccuracy` is
+ * the figure over accuracy, or null.
+ */
+export function samplingAtZero(
+  input: Omit<SamplingInput, 'value'>,
+  perAccuracy: number | null,
+): Sampling | null {
+  const { accuracy } = input;
+  if (perAccuracy === null || accuracy.hi === null) return null;
+  const rest = only(powersOf(input.name, input.kind), (name) => !scoreTotals.has(name));
+  const sampling = samplingWith({ ...input, value: perAccuracy * accuracy.hi }, rest);
+  const hi = sampling?.hi ?? perAccuracy * accuracy.hi;
+  return {
+    lo: 0,
+    hi,
+    over_repeats: sampling?.over_repeats ?? false,
+    items: sampling?.items === 'all' ? 'all' : 'accuracy',
+  };
+}
+
+function samplingWith(input: SamplingInput, powers: Powers): Sampling | null {
+  const { parts, items } = itemParts(input.contributions, powers);
+  const repeats = betweenRepeats(input.repeats, powers);
+  const joined = joinParts({
+    items: parts?.items ?? null,
+    repeats,
+    residual: parts?.residual ?? { variance: 0, df: 0 },
+  });
+  if (joined === null) return null;
+  const { half } = joined;
+  const reach = reachOfAccuracy(input.accuracy, powers[totalNames.indexOf('score')] ?? 0);
+  const ofScore = reach && scoreVariance(input.contributions, powers);
+  const halves =
+    reach === null || ofScore === null
+      ? { down: half, up: half }
+      : withAccuracy(half, halfOfItems(joined, ofScore), reach);
+  const [lo, hi] = ends(input.value, halves, input.kind === 'net' ? 'linear' : 'log');
+  return { lo, hi, over_repeats: repeats !== null, items };
+}
+
+/**
+ * The 95 % interval of a figure over items and repeats, sensor bounds aside: items and repeats are crossed random factors,
+ * joined by `joinParts`. With fewer than three repeats only items are in it. Gross figures on the logarithm, net ones, which
+ * may be negative, as they are. Null where nothing spreads that could be told.
+ */
+export const samplingOf = (input: SamplingInput): Sampling | null =>
+  samplingWith(input, powersOf(input.name, input.kind));
