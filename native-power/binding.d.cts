@@ -27,7 +27,7 @@ export declare class Recorder {
   /** Hands over everything read since the last call. Never waits. */
   drain(): SampleColumns
   /** What is read beside power, in the order that `ChannelColumns.channel` counts. */
-  get channels(): Array<ChannelInfo>
+  get channels(): Array<RecordedChannel>
   /** Hands over the channel readings since the last call. Never waits. */
   drainChannels(): ChannelColumns
   /** Reads once now and returns when, in nanoseconds (ns). */
@@ -48,13 +48,6 @@ export interface ChannelColumns {
   value_valid: Uint8Array
   text: Array<string | null>
   missing_reason: Array<string | null>
-}
-
-/** What is read beside power. */
-export interface ChannelInfo {
-  device: string
-  channel: string
-  unit: '°C' | 'Hz' | 'W' | '1' | 'bits'
 }
 
 /** What is known of one of Apple's energy channels. */
@@ -207,6 +200,8 @@ export interface Libraries {
   nvml?: string
   /** AMD's `libamd_smi`. */
   amdsmi?: string
+  /** Level Zero's loader, `libze_loader`. */
+  level_zero?: string
 }
 
 /** Now, in nanoseconds (ns) of the host's monotonic clock. */
@@ -223,6 +218,13 @@ export interface ObservedDomain {
 
 /** Tries every source, on the tree under `root` or behind a vendor's library. */
 export declare function probeSources(root: string, libraries?: Libraries | undefined | null): Array<SourceProbe>
+
+/** What is read beside power. */
+export interface RecordedChannel {
+  device: string
+  channel: string
+  unit: '°C' | 'Hz' | 'W' | '1' | 'bits'
+}
 
 export interface RecorderOptions {
   /** Name of one of `sourceInfos`. */
