@@ -2,7 +2,7 @@ import { fc, test as propTest } from '@fast-check/vitest';
 import { describe, expect, test } from 'vitest';
 import type { ModelShape } from '../catalogue/catalogue-schema.js';
 import { shippedCatalogue } from '../catalogue/load-catalogue.js';
-import { countParams } from './count-params.js';
+import { countParams, layerKinds } from './count-params.js';
 import { callFlop, decodeFlop, prefillFlop } from './flop-count.js';
 import { kvBytes, kvElements } from './kv-bytes.js';
 import { decodeReadBytes, expectedExperts, weightBits, weightBytes } from './weight-bytes.js';
@@ -85,6 +85,23 @@ propTest.prop([anyShape, fc.integer({ min: 1, max: 400 }), fc.integer({ min: 0, 
     let flop = prefillFlop(shape, { tokens: prompt }) ?? Number.NaN;
     for (let i = 1; i < completion; i++) flop += decodeFlop(shape, prompt + i) ?? Number.NaN;
     expect(callFlop(shape, { prompt_tokens: prompt, completion_tokens: completion })).toBe(flop);
+  },
+);
+
+propTest.prop([anyShape, fc.integer({ min: 1, max: 700 }), fc.integer({ min: 1, max: 300 })], {
+  numRuns: 60,
+})(
+  'attention is what each token attends to, position by position, with narrow windows too',
+  (known, prompt, window) => {
+    const shape: ModelShape =
+      known.attention.kind === 'sliding' ? { ...known, attention: { ...known.attention, window } } : known;
+    const { full, sliding, window: width } = layerKinds(shape);
+    const { layer_matmul_active, head_matmul } = countParams(shape);
+    let positions = 0;
+    for (let i = 1; i <= prompt; i++) positions += full * i + sliding * Math.min(i, width ?? 0);
+    expect(prefillFlop(shape, { tokens: prompt })).toBe(
+      2 * layer_matmul_active * prompt + 2 * head_matmul + 4 * shape.heads * shape.head_dim * positions,
+    );
   },
 );
 
