@@ -6,14 +6,18 @@ import { callCommand } from './commands/call.js';
 import { catalogueCommand } from './commands/catalogue.js';
 import { datasetsCommand } from './commands/datasets.js';
 import { doctorCommand } from './commands/doctor.js';
+import { exportCommand } from './commands/export.js';
 import { footprintCommand } from './commands/footprint.js';
 import { gradeCommand } from './commands/grade.js';
 import { importCommand } from './commands/import.js';
+import { mergeCommand } from './commands/merge.js';
 import { modelsCommand } from './commands/models.js';
 import { powerCommand } from './commands/power.js';
+import { queryCommand } from './commands/query.js';
 import { reportCommand } from './commands/report.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
+import { verifyCommand } from './commands/verify.js';
 import type { Io } from './io.js';
 import { doctorProbes, makeDeps } from './world.js';
 
@@ -71,6 +75,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .exitOverride()
   .addCommand(runCommand(io, makeDeps(io, version)))
   .addCommand(reportCommand(io))
+  .addCommand(queryCommand(io))
+  .addCommand(exportCommand(io))
+  .addCommand(verifyCommand(io))
+  .addCommand(mergeCommand(io))
   .addCommand(doctorCommand(io, doctorProbes(io)))
   .addCommand(agentCommand(io))
   .addCommand(powerCommand(io, undefined, version))
