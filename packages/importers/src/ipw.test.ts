@@ -72,7 +72,7 @@ describe('a profiled run', () => {
   });
 
   // biome-ignore format: a table is read in columns
-  test.each([
+  test.each<[ProfiledQuery, number | null, string | null, string | null, string]>([
     [{ energy_j: 0,   latency_s: 2, power_w: 50 }, null, 'zero_without_reading', null,           'one sample in the window'],
     [{ energy_j: -1,  latency_s: 2, power_w: 50 }, null, 'marked_unavailable',   null,           'a mark, no joules'],
     [{ energy_j: 150, latency_s: 60, power_w: 5 }, 150,  null,                   'energy_short', 'samples of the last 30 s only'],

@@ -8,7 +8,7 @@ import {
   shippedPrices,
   withOwnFactors,
 } from './factor-files.js';
-import { carbonOf, costOf, tokenCostOf, waterOf } from './footprint.js';
+import { carbonOf, costOf, type PaidTokens, tokenCostOf, waterOf } from './footprint.js';
 
 const exact = (value: number) => ({ lo: value, hi: value });
 const factors: RegionFactors = {
@@ -130,7 +130,7 @@ models:
   });
 
   // biome-ignore format: a table is read in columns
-  test.each([
+  test.each<[PaidTokens, number, number, string]>([
     [{ prompt_tokens: 1e6, completion_tokens: 0 },                       1,   2,   'input only'],
     [{ prompt_tokens: 0, completion_tokens: 1e6 },                       8,   10,  'output only: the other is cheaper'],
     [{ prompt_tokens: 1e6, completion_tokens: 0, cached_tokens: 1e6 },   0.1, 2,   'a cache that only one is cheaper for'],
