@@ -62,7 +62,7 @@ impl CpuFacts {
         Self::parse(&fs::read_to_string(root.join("proc/cpuinfo")).unwrap_or_default())
     }
 
-    fn parse(cpuinfo: &str) -> Self {
+    pub(crate) fn parse(cpuinfo: &str) -> Self {
         let of = |wanted: &'static str| {
             cpuinfo
                 .lines()

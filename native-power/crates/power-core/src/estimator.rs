@@ -33,7 +33,7 @@ pub struct Estimator {
 
 /// CPU time since boot, in ticks: spent working, and all there was to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ticks {
+pub(crate) struct Ticks {
     busy: u64,
     all: u64,
 }
@@ -154,7 +154,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
 
 /// The first line of `/proc/stat`. Waiting for a disk counts as idle, a guest is in `user` already, and time stolen by the
 /// hypervisor is nobody's here.
-fn parse_ticks(text: &[u8]) -> Option<Ticks> {
+pub(crate) fn parse_ticks(text: &[u8]) -> Option<Ticks> {
     let line = std::str::from_utf8(text).ok()?.lines().next()?;
     let fields: Option<Vec<u64>> =
         line.strip_prefix("cpu ")?.split_ascii_whitespace().map(|f| f.parse().ok()).collect();

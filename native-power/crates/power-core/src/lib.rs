@@ -22,6 +22,8 @@ mod ledger;
 mod mean_power;
 mod observed;
 mod overlap;
+#[cfg(test)]
+mod parser_fuzz;
 mod platform;
 mod rapl;
 mod rapl_perf;

@@ -217,7 +217,7 @@ impl Zone {
 
 /// What a zone covers, whether it is part of the total, and what a reader should know.
 /// `package-0-die-1` is one die of a package; `core` and `uncore` lie inside it, `psys` around it.
-fn meaning(name: &str) -> Option<(Scope, bool, Option<&'static str>)> {
+pub(crate) fn meaning(name: &str) -> Option<(Scope, bool, Option<&'static str>)> {
     match name.split('-').next()? {
         "package" => Some((Scope::Package, true, None)),
         "dram" => Some((Scope::Dram, true, None)),
@@ -273,7 +273,7 @@ fn find_zones(root: &Path, open: Open) -> Result<Vec<Zone>, PowerError> {
 }
 
 /// `intel-rapl:a:1` → not mmio, [10, 1]. None for control types and other drivers.
-fn zone_number(folder: &str) -> Option<(bool, Vec<u32>)> {
+pub(crate) fn zone_number(folder: &str) -> Option<(bool, Vec<u32>)> {
     let (mmio, numbers) = match folder.strip_prefix("intel-rapl-mmio:") {
         Some(rest) => (true, rest),
         None => (false, folder.strip_prefix("intel-rapl:")?),

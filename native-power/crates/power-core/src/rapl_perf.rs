@@ -140,20 +140,20 @@ fn forbidden(root: &Path, open: Open) -> PowerError {
     }
 }
 
-fn number(path: &Path, open: Open) -> Result<u32, PowerError> {
+pub(crate) fn number(path: &Path, open: Open) -> Result<u32, PowerError> {
     let text = read_text(path, open)?;
     text.parse().map_err(|_| PowerError::Malformed { path: path.to_owned(), text })
 }
 
 /// `event=0x02` → 2.
-fn config(path: &Path, open: Open) -> Result<u64, PowerError> {
+pub(crate) fn config(path: &Path, open: Open) -> Result<u64, PowerError> {
     let text = read_text(path, open)?;
     let code = text.strip_prefix("event=0x").and_then(|code| u64::from_str_radix(code, 16).ok());
     code.ok_or_else(|| PowerError::Malformed { path: path.to_owned(), text })
 }
 
 /// Joules per count.
-fn scale(device: &Path, name: &str, open: Open) -> Result<f64, PowerError> {
+pub(crate) fn scale(device: &Path, name: &str, open: Open) -> Result<f64, PowerError> {
     let path = device.join(format!("events/energy-{name}.scale"));
     let text = read_text(&path, open)?;
     let scale = text.parse().ok().filter(|scale: &f64| *scale > 0.0 && *scale <= 1.0);
@@ -161,7 +161,7 @@ fn scale(device: &Path, name: &str, open: Open) -> Result<f64, PowerError> {
 }
 
 /// One CPU of each package, or of each die where packages have several: `0,28` or `0-1`.
-fn cpu_list(path: &Path, open: Open) -> Result<Vec<u32>, PowerError> {
+pub(crate) fn cpu_list(path: &Path, open: Open) -> Result<Vec<u32>, PowerError> {
     const MOST: u32 = 1 << 16;
     let text = read_text(path, open)?;
     let mut cpus = BTreeSet::new();

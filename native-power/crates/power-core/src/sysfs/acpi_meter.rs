@@ -113,7 +113,7 @@ fn update_period(chip: &Chip, open: Open) -> Nanos {
 }
 
 /// `95.00%` of accuracy is an error of 0.05.
-fn error_ratio(accuracy: &str) -> Option<f64> {
+pub(crate) fn error_ratio(accuracy: &str) -> Option<f64> {
     let percent: f64 = accuracy.trim_end_matches('%').parse().ok()?;
     (percent > 0.0 && percent <= 100.0).then_some((100.0 - percent) / 100.0)
 }

@@ -99,3 +99,50 @@ fn half_a_pair_is_no_power() {
     tree.set(&format!("{CHIP}/in1_input"), "18446744073709551615");
     assert_eq!(values(&mut source)[0], missing(Missing::Implausible));
 }
+
+/// A board of an older system: chips of industrial I/O behind the links of their bus.
+fn older_board(files: &[(&str, &str)]) -> Tree {
+    let tree = Tree::new(&[]);
+    let real = "sys/devices/3160000.i2c/i2c-0/0-0041/iio:device1";
+    tree.set(&format!("{real}/name"), "ina3221x");
+    for (file, text) in files {
+        tree.set(&format!("{real}/{file}"), text);
+    }
+    let class = tree.join("sys/bus/iio/devices");
+    assert!(std::fs::create_dir_all(&class).is_ok());
+    let target = std::path::Path::new("../../../..").join(real);
+    assert!(std::os::unix::fs::symlink(target, class.join("iio:device1")).is_ok());
+    tree
+}
+
+#[test]
+fn rails_of_older_systems_tell_milliwatts() {
+    let tree = older_board(&[
+        ("rail_name_0", "VDD_IN"),
+        ("in_power0_input", "5432"),
+        ("rail_name_1", "VDD_CPU_GPU_CV"),
+        ("in_power1_input", "2100"),
+        ("rail_name_2", "NC"),
+        ("in_power2_input", "0"),
+    ]);
+    let Ok(mut source) = open_jetson(&tree) else { unreachable!("readable rails open") };
+    assert_eq!(
+        domains(&source),
+        [
+            ("jetson-rails:0-0041:VDD_IN", "module", true),
+            ("jetson-rails:0-0041:VDD_CPU_GPU_CV", "soc", false),
+        ]
+    );
+    let power = |watts: f64, raw: u64| Value::Power { raw: Some(raw), power: Watts::new(watts) };
+    assert_eq!(values(&mut source), [power(5.432, 5_432_000), power(2.1, 2_100_000)]);
+    tree.set("sys/bus/iio/devices/iio:device1/in_power0_input", "18446744073709551615");
+    assert_eq!(values(&mut source)[0], missing(Missing::Implausible));
+}
+
+#[test]
+fn a_chip_that_hwmon_shows_is_not_read_a_second_time() {
+    let tree = older_board(&[("rail_name_0", "VDD_IN"), ("in_power0_input", "5432")]);
+    tree.chip("hwmon1", "ina3221", "platform/i2c-1/1-0040", &NANO);
+    let Ok(source) = open_jetson(&tree) else { unreachable!("readable rails open") };
+    assert!(domains(&source).iter().all(|(id, ..)| id.starts_with("jetson-rails:1-0040:")));
+}

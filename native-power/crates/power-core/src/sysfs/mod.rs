@@ -1,6 +1,6 @@
 //! Sources that are small files of Linux, beside powercap.
 
-mod acpi_meter;
+pub(crate) mod acpi_meter;
 mod amd_energy;
 mod amdgpu;
 mod battery;
