@@ -71,6 +71,17 @@ test('takes own entries, counts their parameters and leaves unknown facts null',
   expect(merged.models).toHaveLength(48);
 });
 
+test('a name that two entries differ from in form only means neither', () => {
+  const text =
+    'accelerators: [{ id: my-board2, kind: soc }, { id: myboard, kind: soc, aliases: [My Board-2] }]';
+  const found = findAccelerator(withOwnEntries(catalogue, { text, file: 'own.yaml' }), 'MY_BOARD:2');
+  expect(found).toMatchObject({
+    entry: null,
+    near: ['my-board2', 'myboard'],
+    reason: expect.stringMatching(/several/),
+  });
+});
+
 test('replaces an entry on request only, in its place', () => {
   const text = JSON.stringify({
     accelerators: [{ id: 'nvidia-l4', kind: 'gpu', override: true, power_limit_w: 60 }],
