@@ -129,7 +129,7 @@ function spreadOf({ cells, cellsA, cellsB }: Sides): Spread | null {
 export function pairedRatio(a: readonly Contribution[], b: readonly Contribution[], powers: Powers): Paired {
   const sides = sidesOf([a, b], powers, (cells) => [...cells]);
   if ('reason' in sides) return sides;
-  if (!(sides.b / sides.a > 0)) return { reason: 'no_value' };
+  if (sides.a === 0 || !(sides.b / sides.a > 0)) return { reason: 'no_value' };
   const spread = spreadOf(sides);
   if (spread === null) return { reason: 'one_item_one_repeat' };
   const { half, se, df } = spread;
