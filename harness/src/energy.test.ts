@@ -81,6 +81,45 @@ test('overlapping queries share time, and so the idle power that is taken off', 
   expect(energies.get('q2')?.method).toBe('time_share');
 });
 
+/** A call whose output came at times, s, in equal parts. */
+const talking = (
+  query_id: string,
+  [from, to]: readonly [number, number],
+  [tokens, ...at]: readonly [number | null, ...number[]],
+): CallRow => ({
+  ...call(query_id, from, to),
+  status: 'ok',
+  completion_tokens: tokens,
+  first_any_ns: at[0] === undefined ? null : BigInt(at[0]) * S,
+  icl_ns: at.slice(1).map((time, i) => (time - at[i]!) * 1e9),
+});
+
+test('by tokens, the energy of a time goes to the calls that gave them, and so does the idle power', () => {
+  const calls = [talking('a', [2, 12], [150, 3, 4, 8]), talking('b', [7, 12], [150, 9])];
+  const input = { series: [series('a', 100)], calls, window, baselines: [idle('before', 10)] };
+  const energies = energiesOf({ ...input, attribution: 'token_share' });
+  expect(energies.get('a')).toMatchObject({ method: 'token_share' });
+  expect(energies.get('a')?.gross_j).toBeCloseTo(500 + 200, 6);
+  expect(energies.get('b')?.gross_j).toBeCloseTo(300, 6);
+  expect(energies.get('a')?.net_j).toBeCloseTo(700 - 10 * 7, 5);
+  expect(energies.get('b')?.net_j).toBeCloseTo(300 - 10 * 3, 5);
+  expect(energiesOf(input).get('a')).toMatchObject({ method: 'time_share' });
+  expect(energiesOf(input).get('a')?.gross_j).toBeCloseTo(750, 6);
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  ['a call whose tokens nobody counted',       'time_share',  talking('a', [2, 12], [null, 3, 4])],
+  ['tokens whose time is not known',           'time_share',  talking('a', [2, 12], [9])],
+  ['a call that gave none',                    'token_share', talking('a', [2, 12], [0])],
+  ['a call that failed before it gave any',    'token_share', { ...talking('a', [2, 12], [null]), status: 'timeout' }],
+  ['queries that do not overlap were measured', 'isolated',   talking('a', [2, 6], [9, 3])],
+])('asked for by tokens, %s: energy is %s', (_, method, first) => {
+  const calls = [first, talking('b', [7, 12], [150, 9])];
+  const input = { series: [series('a', 100)], calls, window, baselines: [] };
+  expect(energiesOf({ ...input, attribution: 'token_share' }).get('b')?.method).toBe(method);
+});
+
 test('one domain without energy leaves no energy at all, not less; without a baseline there is no net', () => {
   const calls = [call('q1', 2, 6)];
   const gone = series('b', 5);

@@ -1,6 +1,7 @@
 import { type CallRow, type Domain, instant } from '@perwatt/core';
 import {
   attribute,
+  attributeByTokens,
   type BaselinePoint,
   boundaryOf,
   busySpans,
@@ -12,6 +13,10 @@ import {
   type Window,
 } from '@perwatt/metrics';
 import type { Baseline, DomainLedger } from '@perwatt/records';
+import { tokenCalls } from './token-calls.js';
+
+/** How energy is shared out to queries that overlap. */
+export type EnergyAttribution = 'time_share' | 'token_share';
 
 /** Energy of one query over the declared boundary. Null members with a reason in `method` and the cell's ledgers. */
 export interface QueryEnergy {
@@ -19,7 +24,7 @@ export interface QueryEnergy {
   readonly net_j: number | null;
   readonly lo_j: number | null;
   readonly hi_j: number | null;
-  readonly method: 'isolated' | 'time_share' | 'none';
+  readonly method: 'isolated' | EnergyAttribution | 'none';
 }
 
 export interface EnergyInput {
@@ -29,6 +34,8 @@ export interface EnergyInput {
   readonly baselines: readonly Baseline[];
   /** Ids of the domains that the total of earlier sittings had; null when this is the first. */
   readonly earlier?: readonly string[] | null;
+  /** Default `time_share`. `token_share` needs the output tokens of every call; where one lacks them, time is shared. */
+  readonly attribution?: EnergyAttribution;
 }
 
 const spanOf = (call: CallRow): CallSpan => ({
@@ -44,15 +51,36 @@ const spanOf = (call: CallRow): CallSpan => ({
  */
 export function energiesOf(input: EnergyInput): Map<string, QueryEnergy> {
   const { series, calls, window, baselines, earlier = null } = input;
-  const spans = calls.map(spanOf);
-  const seconds = shareOfTime(spans, window);
+  const share = sharing(calls, input.attribution ?? 'time_share');
+  const seconds = shareOfTime(share, window);
   const summed = summedDomains(series);
   const parts = series
     .filter((s) => summed.includes(s.domain.id))
-    .map((s) => ({ ...attribute(s, spans, window), points: baselinePoints(baselines, s.domain.id) }));
+    .map((s) => ({ queries: share(s, window), points: baselinePoints(baselines, s.domain.id) }));
   const ids = new Set(calls.map((c) => c.query_id));
   if (earlier !== null && !sameNames(earlier, summed)) return new Map([...ids].map((id) => [id, unknown]));
   return new Map([...ids].map((id) => [id, sumOver(parts, { id, share_s: seconds.get(id) ?? 0, window })]));
+}
+
+interface Share {
+  readonly energy_j: number;
+  readonly lo_j: number;
+  readonly hi_j: number;
+  readonly method: QueryEnergy['method'];
+}
+
+type Shares = ReadonlyMap<string, Share>;
+
+/** Shares a meter's energy over a window out to queries; what is isolated was measured, whatever was asked for. */
+function sharing(calls: readonly CallRow[], attribution: EnergyAttribution) {
+  const spans = calls.map(spanOf);
+  const tokens = attribution === 'token_share' ? tokenCalls(calls) : null;
+  return (series: PowerSeries, window: Window): Shares => {
+    const byTime = attribute(series, spans, window);
+    if (tokens === null || byTime.method !== 'time_share') return byTime.queries;
+    const { queries } = attributeByTokens(series, tokens, window);
+    return new Map([...queries].map(([id, energy]) => [id, { ...energy, method: 'token_share' as const }]));
+  };
 }
 
 /** The boundary: domains of one provenance tier that neither hold nor overlap one another. */
@@ -63,7 +91,7 @@ const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name) => b.includes(name));
 
 interface Part {
-  readonly queries: ReturnType<typeof attribute>['queries'];
+  readonly queries: Shares;
   readonly points: Record<'before' | 'after', BaselinePoint | null>;
 }
 
@@ -97,11 +125,11 @@ const addEnergies = (a: QueryEnergy, b: QueryEnergy): QueryEnergy => ({
 
 const plus = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
 
-const strength = { none: 0, time_share: 1, isolated: 2 } as const;
+const strength = { none: 0, time_share: 1, token_share: 1, isolated: 2 } as const;
 const weakest = (a: QueryEnergy['method'], b: QueryEnergy['method']) => (strength[a] < strength[b] ? a : b);
 
 /** Each query's share of the time, s: what the attribution makes of a meter that always reads one watt. */
-function shareOfTime(spans: readonly CallSpan[], window: Window): Map<string, number> {
+function shareOfTime(share: ReturnType<typeof sharing>, window: Window): Map<string, number> {
   const length_s = Number(window.end - window.start) / 1e9;
   const clock: Domain = {
     id: 'time',
@@ -118,11 +146,7 @@ function shareOfTime(spans: readonly CallSpan[], window: Window): Map<string, nu
   const ramp = Float64Array.of(0, length_s / 2, length_s);
   const middle = window.start + (window.end - window.start) / 2n;
   const at_ns = BigInt64Array.of(window.start, middle, window.end);
-  const { queries } = attribute(
-    { domain: clock, at_ns, booked_j: ramp, lo_j: ramp, hi_j: ramp },
-    spans,
-    window,
-  );
+  const queries = share({ domain: clock, at_ns, booked_j: ramp, lo_j: ramp, hi_j: ramp }, window);
   return new Map([...queries].map(([id, { energy_j }]) => [id, energy_j]));
 }
 

@@ -41,6 +41,8 @@ export interface PowerLogOptions {
   readonly boot_id: string | null;
   /** How a source gets to its file; within this thread unless said. */
   readonly openStream?: OpenPowerStream | undefined;
+  /** Names of the sources whose domains may be summed; null or left out for all. Those of the others stand beside the total. */
+  readonly boundary?: ReadonlySet<string> | null;
 }
 
 /** Starts every source, or none: what runs already is closed when a later one refuses. */
@@ -122,7 +124,7 @@ function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptio
   const { period_ms, boot_id, openStream = streamHere } = options;
   const seg = run.nextSegment(run.powerFolder, source.name);
   const file = `${source.name}-${seg}.arrows`;
-  const stream = openStream(source, {
+  const opened = openStream(source, {
     ...(period_ms !== undefined && { period_ns: period_ms * 1e6 }),
     samples: { folder: run.powerFolder, file, table: 'samples', sitting: seg, metadata: {} },
     channels: {
@@ -133,6 +135,7 @@ function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptio
       metadata: {},
     },
   });
+  const stream = options.boundary?.has(source.name) === false ? besideTotal(opened) : opened;
   const hasChannels = stream.drainChannels !== undefined && (stream.channels ?? []).length > 0;
   const channelFile = (segment: SegmentEntry | null) =>
     hasChannels ? { channels: { file: `${source.name}-channels-${seg}.arrows`, segment } } : {};
@@ -183,3 +186,9 @@ const kindsOf = (flags: readonly string[]): string =>
     .map(explainFlag)
     .map(({ code, domain }) => `${code} ${domain}`)
     .join();
+
+/** A stream none of whose domains is summed. */
+const besideTotal = (stream: PowerStream): PowerStream => ({
+  ...stream,
+  domains: stream.domains.map((domain) => ({ ...domain, in_total: false })),
+});

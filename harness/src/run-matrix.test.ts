@@ -364,6 +364,18 @@ test('concurrency keeps that many queries in flight and shares the energy out by
   expect(queries_j! + unattributed_j!).toBeCloseTo(meter_j!, 9);
 });
 
+test('energy can be shared out by tokens, and still sums to the ledger', async () => {
+  const text =
+    'name: t\nenergy: {attribution: token_share}\naxes: {model: [m1], dataset: [d1], load: [{concurrency: 4}]}';
+  const deps = fakeWorld({ items: 8, call_ms: 20 });
+  const { run: folder } = await run(await quickPlan(text, deps), deps);
+  const [cell] = folder.cells();
+  const rows = folder.readQueries(cell!.cell_id).rows;
+  expect(new Set(rows.map((q) => q.energy_method))).toEqual(new Set(['token_share']));
+  const sum = rows.reduce((total, q) => total + q.energy_gross_j!, 0);
+  expect(sum).toBeCloseTo(cell!.ledgers[0]!.queries_j!, 9);
+});
+
 test('the protocols grow stricter', () => {
   const { quick, standard, strict } = protocols;
   for (const key of ['repeats', 'baseline_s', 'min_window_s', 'warmup_calls'] as const) {

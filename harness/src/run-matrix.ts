@@ -1,6 +1,7 @@
 import { axisNames, type MatrixFile, PerwattError, type PowerSource, SCHEMA_VERSION } from '@perwatt/core';
 import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
 import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
+import { boundarySources } from './boundary-sources.js';
 import { canonicalJson, differences, sha256Hex } from './canonical.js';
 import { createClientPool } from './client-pool.js';
 import { type HarnessDeps, pause } from './deps.js';
@@ -35,7 +36,7 @@ export interface RunOutcome {
 
 /** Executes a plan in a new run folder. A cell that fails is recorded and the run goes on. */
 export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions): Promise<RunOutcome> {
-  const sources = await deps.powerSources(plan.matrix.power);
+  const sources = await readable(plan.matrix.power, deps);
   const now = deps.wallTime();
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace(/\..*/, 'Z').replace('T', '-');
   const manifest: RunManifest = {
@@ -60,6 +61,13 @@ export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions
   } finally {
     release();
   }
+}
+
+/** The sources of a run, and what of them counts. Throws before anything is written. */
+async function readable(power: MatrixFile['power'], deps: HarnessDeps): Promise<readonly PowerSource[]> {
+  const sources = await deps.powerSources(power);
+  boundarySources(sources, power);
+  return sources;
 }
 
 export interface ResumeInput {
@@ -94,7 +102,7 @@ export async function resumeRun(
       run.updateManifest({ status: 'done' });
       return { run, status: 'done', results: [] };
     }
-    const sources = await deps.powerSources(manifest.matrix.power);
+    const sources = await readable(manifest.matrix.power, deps);
     const full = await planMatrix(manifest.matrix, deps, filterOf(open, known));
     const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, { run, open, known });
     for (const cell of plan.cells) {
@@ -186,6 +194,7 @@ async function execute(
     period_ms: plan.matrix.power?.period_ms,
     boot_id: deps.bootId(),
     openStream: deps.openPowerStream,
+    boundary: boundarySources(sources, plan.matrix.power),
   });
   const progress = createProgress(plan.cells, deps.clock);
   options.onStart?.(progress, run, power);

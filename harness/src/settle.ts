@@ -61,6 +61,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     calls: surviving,
     window,
     baselines: closed.baselines,
+    attribution: plan.matrix.energy?.attribution ?? 'time_share',
     earlier: earlier?.filter((ledger) => ledger.in_total).map((ledger) => ledger.domain) ?? null,
   });
   const { settled } = completedQueries(run, cell.id);

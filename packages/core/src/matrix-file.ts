@@ -215,6 +215,13 @@ export const MatrixFile = z.strictObject({
         .max(10_000)
         .optional()
         .describe('Time between readings; default: by source'),
+      boundary: z
+        .array(z.string().min(1))
+        .min(1)
+        .optional()
+        .describe(
+          "Sources, meters or agents whose domains are a cell's energy; needed when an external meter is read beside a sensor, and only one kind may stand here",
+        ),
       meters: z.array(Meter).min(1).optional().describe('External meters to read beside the sources'),
       agents: z
         .array(Agent)
@@ -222,6 +229,16 @@ export const MatrixFile = z.strictObject({
         .optional()
         .describe(
           "Other hosts whose sources are read; this host's are then read only when `sources` names them",
+        ),
+    })
+    .optional(),
+  energy: z
+    .strictObject({
+      attribution: z
+        .enum(['time_share', 'token_share'])
+        .optional()
+        .describe(
+          'How energy is shared out to queries that overlap: by time (default), or by the output tokens each gave',
         ),
     })
     .optional(),
