@@ -4,7 +4,7 @@
 //! twice, and energy of counters is never added to integrated power; so the most trustworthy of each kind is taken, and
 //! of the others it is said why they are not.
 
-use crate::{ACPI_METER, AMD_ENERGY, AMDGPU, BATTERY, INTEL_GPU, JETSON, Provenance, RAPL, RAPL_PERF};
+use crate::{ACPI_METER, AMD_ENERGY, AMDGPU, BATTERY, EMI, INTEL_GPU, JETSON, Provenance, RAPL, RAPL_PERF};
 
 /// A source that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn reason(candidate: &Candidate, used: &[Candidate]) -> Option<String> {
 /// The counters of a CPU by several interfaces; AMD's and Intel's graphics by two.
 fn same_sensor(a: &str, b: &str) -> bool {
     let kinds: [&[&str]; 3] =
-        [&[RAPL, RAPL_PERF, AMD_ENERGY, "emi"], &["amd-smi", AMDGPU], &[INTEL_GPU, "level-zero"]];
+        [&[RAPL, RAPL_PERF, AMD_ENERGY, EMI], &["amd-smi", AMDGPU], &[INTEL_GPU, "level-zero"]];
     kinds.iter().any(|kind| kind.contains(&a) && kind.contains(&b))
 }
 

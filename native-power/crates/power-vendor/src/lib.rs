@@ -5,6 +5,8 @@
 #![deny(unsafe_code)]
 
 mod amdsmi;
+#[cfg(windows)]
+mod emi_port;
 mod ioreport;
 mod level_zero;
 mod library;

@@ -24,6 +24,8 @@ pub const VENDOR_SOURCES: &[SourceInfo] = &[
     info(LEVEL_ZERO, 100),
     #[cfg(target_os = "macos")]
     info(crate::IOREPORT, 500),
+    #[cfg(windows)]
+    info(power_core::EMI, 100),
 ];
 
 const fn info(name: &'static str, period_ms: i64) -> SourceInfo {
@@ -41,6 +43,8 @@ pub fn open_vendor_source(
         LEVEL_ZERO => Some(level_zero(libraries).map(|source| Box::new(source) as _)),
         #[cfg(target_os = "macos")]
         crate::IOREPORT => Some(ioreport().map(|source| Box::new(source) as _)),
+        #[cfg(windows)]
+        power_core::EMI => Some(crate::emi_port::open().map(|source| Box::new(source) as _)),
         _ => None,
     }
 }
@@ -64,6 +68,11 @@ pub fn probe_vendor_sources(root: &Path, libraries: &Libraries) -> Vec<SourcePro
         match ioreport() {
             Ok(source) => usable(crate::IOREPORT, &source),
             Err(error) => refused(crate::IOREPORT, &error, || None),
+        },
+        #[cfg(windows)]
+        match crate::emi_port::open() {
+            Ok(source) => usable(power_core::EMI, &source),
+            Err(error) => refused(power_core::EMI, &error, || None),
         },
     ]
 }
