@@ -31,6 +31,7 @@ export async function run({ long = false } = {}) {
     const wanted = (process.env.PERWATT_BENCH_PARTS ?? 'default,fast,peers').split(',');
     const options = {
       libraries: standIns(scratch),
+      wake: bareWakes(scratch),
       python,
       parts: wanted.filter((part) => part !== 'peers' || python !== null),
       rounds: ROUNDS,
@@ -79,4 +80,14 @@ function standIns(folder) {
       return [vendor, library];
     }),
   );
+}
+
+/** Threads that only wake up, in Rust as the sampler's are. */
+function bareWakes(folder) {
+  const program = join(folder, 'wake');
+  const source = fileURLToPath(new URL('./sampler/wake.rs', import.meta.url));
+  const args = ['--edition', '2024', '-O', '-o', program, source];
+  const { status, stderr } = spawnSync('rustc', args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`rustc builds no bare wake-ups: ${stderr}`);
+  return program;
 }

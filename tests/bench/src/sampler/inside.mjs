@@ -11,7 +11,8 @@ import { cpuTime, memoryOf } from './usage.mjs';
 
 const CLASS = '/sys/class';
 const options = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-const { libraries, python, rounds, windows, window_s, fast_windows, fast_window_s, load_s, parts } = options;
+const { libraries, wake, python, rounds, windows, window_s, fast_windows, fast_window_s, load_s, parts } =
+  options;
 const scratch = mkdtempSync(join(tmpdir(), 'perwatt-bench-inside-'));
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 const usage = (pid) => ({ at_ns: Number(process.hrtime.bigint()), ...cpuTime(pid) });
@@ -98,10 +99,10 @@ function startWriter({ seconds, wraps_ns }) {
 }
 
 /** A process beside one that does nothing, window by window. Shares are of one core. */
-async function watched(settings, { count, seconds }) {
+async function watched(command, { count, seconds }) {
   const writer = startWriter({ seconds: count * seconds + 8 });
   await sleep(500);
-  const [sampler, idle] = [ours(settings), ours({ mode: 'idle' })];
+  const [sampler, idle] = [command(), ours({ mode: 'idle' })];
   const { ready } = await sampler.next();
   await idle.next();
   await sleep(3000);
@@ -128,9 +129,11 @@ async function watched(settings, { count, seconds }) {
   return { ready, shares, memory, sources, renewals: await writer.child.next() };
 }
 
-/** The same number of wake-ups a second, and nothing else: what a machine charges for them. */
-const wakeUps = async (per_s, window) =>
-  (await watched({ mode: 'wake', period_ns: 1e9 / per_s }, window)).shares;
+/** Threads that wake up as often and do nothing: what this machine charges for it. */
+async function wakeUps(periods_ns, window) {
+  const { shares } = await watched(() => start(wake, periods_ns.map(String)), window);
+  return shares.map(({ process, idle }) => process + idle);
+}
 
 /** The true energy of the packages between two moments, J. */
 const truth = (t0_ns, { begin, end }) =>
@@ -209,19 +212,16 @@ async function bareReadings() {
 const result = {};
 if (parts.includes('default')) {
   progress(`every source at its default rate, ${windows * window_s} s`);
-  result.default = await watched({ mode: 'read', names: SOURCES }, { count: windows, seconds: window_s });
-  const per_s = result.default.ready.reduce((sum, { period_ns }) => sum + 1e9 / period_ns, 0);
-  const wake = await wakeUps(per_s, { count: Math.min(windows, 4), seconds: Math.min(window_s, 5) });
-  Object.assign(result.default, { per_s, wake });
+  const reading = () => ours({ mode: 'read', names: SOURCES });
+  result.default = await watched(reading, { count: windows, seconds: window_s });
+  const periods_ns = result.default.ready.map(({ period_ns }) => period_ns);
+  result.default.wake = await wakeUps(periods_ns, { count: 4, seconds: window_s });
 }
 if (parts.includes('fast')) {
   progress(`powercap at 1 kHz, ${fast_windows * fast_window_s} s`);
-  result.fast = await watched(
-    { mode: 'read', names: [RAPL], period_ns: 1e6, readings: true },
-    { count: fast_windows, seconds: fast_window_s },
-  );
-  const wake = await wakeUps(1000, { count: Math.min(fast_windows, 4), seconds: fast_window_s });
-  Object.assign(result.fast, { per_s: 1000, wake });
+  const reading = () => ours({ mode: 'read', names: [RAPL], period_ns: 1e6, readings: true });
+  result.fast = await watched(reading, { count: fast_windows, seconds: fast_window_s });
+  result.fast.wake = await wakeUps([1e6], { count: 4, seconds: fast_window_s });
 }
 if (parts.includes('peers')) {
   progress('single readings');

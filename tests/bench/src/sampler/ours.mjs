@@ -1,6 +1,5 @@
 // Our sampler in a process of its own. Says `ready` with what it reads, waits for a line on its standard input, and prints what became of it.
 import { createInterface } from 'node:readline';
-import { Worker } from 'node:worker_threads';
 import { measure, nowNs, powerSources } from '@perwatt/native-power';
 import { lateness } from './lateness.mjs';
 import { cpuTime } from './usage.mjs';
@@ -26,26 +25,15 @@ const modes = {
     say({});
   },
 
-  /** Wakes up at absolute deadlines on a thread of its own, and does nothing. */
-  async wake() {
-    const code = `const sleeper = new Int32Array(new SharedArrayBuffer(4));
-      const now = () => Number(process.hrtime.bigint());
-      for (let next = now(); ; next += ${period_ns}) {
-        const left = next - now();
-        if (left > 0) Atomics.wait(sleeper, 0, 0, left / 1e6);
-      }`;
-    new Worker(code, { eval: true });
-    say({ ready: [] });
-    await asked();
-    say({});
-    process.exit();
-  },
-
   /** Reads, and drains once a second, as a recording does. */
   async read() {
     const recorders = sources().map(start);
     const kept = recorders.map(() => []);
-    const drain = () => recorders.forEach((recorder, r) => void keep(kept[r], recorder.drain()));
+    const drain = () =>
+      recorders.forEach((recorder, r) => {
+        keep(kept[r], recorder.drain());
+        recorder.drainChannels?.();
+      });
     const timer = setInterval(drain, 1000);
     say({
       ready: recorders.map(({ source, domains, period_ns }) => ({

@@ -13,10 +13,8 @@ const NUMBERS = { ours: 7, zeus: 5, codecarbon: 2 };
 /** The result as lines of text, and whether every target is met. Shares of a core count beyond what bare wake-ups take. */
 export function summary(data) {
   const checks = [
-    ...(data.default ? cost('default rates', data.default, MOST_DEFAULT) : []),
-    ...(data.default ? [memory(data.default)] : []),
-    ...(data.fast ? cost('1 kHz', data.fast, MOST_FAST) : []),
-    ...(data.fast ? [deadlines(data.fast)] : []),
+    ...(data.default ? [cost('default rates', data.default, MOST_DEFAULT), memory(data.default)] : []),
+    ...(data.fast ? [cost('1 kHz', data.fast, MOST_FAST), deadlines(data.fast)] : []),
     ...(data.readings ? bare(data.readings) : []),
     ...(data.pairs ? sideBySide(data) : []),
   ];
@@ -36,34 +34,29 @@ const percent = (ratio) => `${(100 * ratio).toFixed(3)} %`;
 const micros = (ns) => `${(ns / 1e3).toFixed(1)} µs`;
 const times = (ratio) => `${ratio.toFixed(1)}×`;
 
-function cost(title, { shares, wake, per_s, sources, ready }, most) {
+function cost(title, { shares, wake, sources, ready }, most) {
   const process = interval(
     shares.map((share) => share.process),
     percent,
   );
   const threads = interval(
-    shares.map(({ threads }) => threads),
+    shares.map((share) => share.threads),
     percent,
   );
-  const bareWakes = interval(
-    wake.map((share) => share.process),
-    percent,
-  );
+  const bareWakes = interval(wake, percent);
   const domains = ready.reduce((sum, source) => sum + source.domains, 0);
-  const net = process.low - bareWakes.high;
+  const per_s = ready.reduce((sum, { period_ns }) => sum + 1e9 / period_ns, 0);
   const each = sources.map(({ source, reads, read_ns }) => `${source} ${micros(read_ns / reads)}`);
-  return [
-    {
-      lines: [
-        `${title}: ${ready.length} sources, ${domains} domains, ${per_s.toFixed(1)} readings/s; median [95 % interval] of ${shares.length} windows`,
-        `  the process, less an idle one beside it: ${process.text} of a core; its sampling threads: ${threads.text}`,
-        `  as many wake-ups that do nothing: ${bareWakes.text}`,
-        `  time of one reading: ${each.join(', ')}`,
-        `  target: at most ${percent(most)} of a core beyond bare wake-ups`,
-      ],
-      met: net <= most,
-    },
-  ];
+  return {
+    lines: [
+      `${title}: ${ready.length} source(s), ${domains} domains, ${per_s.toFixed(1)} readings/s; median [95 % interval] of ${shares.length} windows`,
+      `  the process, less an idle one beside it: ${process.text} of a core; its sampling threads: ${threads.text}`,
+      `  as many threads that wake up as often and do nothing: ${bareWakes.text}`,
+      `  time of one reading: ${each.join(', ')}`,
+      `  target: at most ${percent(most)} of a core${process.low > most ? ', missed as it stands' : ''}; beyond bare wake-ups: ${percent(process.median - bareWakes.median)}`,
+    ],
+    met: process.low - bareWakes.high <= most,
+  };
 }
 
 function memory({ memory: series }) {
