@@ -55,6 +55,7 @@ const reasonTexts: Readonly<Record<string, string>> = {
   no_tokens: 'no tokens',
   no_baseline: 'no baseline',
   net_not_resolved: 'net not resolved',
+  net_negative: 'net energy below zero',
   no_energy: 'no energy was used',
   no_call_has_it: 'no call has it',
 };
@@ -72,7 +73,10 @@ function boundsText(metric: MetricValue): string | null {
 export function boundsNote({ cells }: RunResults): string | null {
   const kinds = new Set(cells.map(({ metrics }) => metrics.energy_per_query_j.interval));
   const texts = [
-    kinds.has('repeats_t') ? '95 % intervals over repeats' : null,
+    kinds.has('repeats_t') ? '95 % intervals over repeats and items' : null,
+    kinds.has('repeats_and_sensor')
+      ? '95 % intervals over repeats and items with the bounds of the sensor added'
+      : null,
     kinds.has('sensor_bounds') ? 'bounds of the sensor alone where there are fewer than three repeats' : null,
   ].filter((text) => text !== null);
   return texts.length === 0 ? null : `Small figures below energy: ${texts.join('; ')}.`;

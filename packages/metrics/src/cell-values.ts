@@ -1,6 +1,7 @@
 import type { CallRow } from '@perwatt/core';
 import type { Accuracy } from './cell-accuracy.js';
 import type { CellContributions } from './cell-contributions.js';
+import { type Energy, joinedInterval, sensorInterval } from './cell-intervals.js';
 import { type LatencyName, latenciesOf } from './cell-latency.js';
 import {
   type RepeatTotals,
@@ -71,14 +72,6 @@ const contextOf = (facts: Omit<RepeatFacts, 'scored'>): FigureContext => ({
   all_tokens: facts.tokens.all,
 });
 
-interface Energy {
-  readonly value: number;
-  readonly lo: number;
-  readonly hi: number;
-  /** Why a ratio over it means nothing; null when it does. */
-  readonly unresolved: 'no_energy' | 'net_not_resolved' | null;
-}
-
 /** Gross or net energy with its bounds, or the reason why there is none. */
 function energyOf(energy: CellEnergy, kind: 'gross' | 'net'): Energy | string {
   const [value, lo, hi, reason] =
@@ -129,53 +122,6 @@ function lackingFor(figure: EnergyFigure, energy: Energy, context: FigureContext
   if (figure.over && energy.unresolved !== null) return energy.unresolved;
   if (figure.over && energy.value < 0) return 'net_negative';
   return figure.of(energy.value, context) === null ? 'no_busy_time' : null;
-}
-
-interface Bounds {
-  readonly lo: number | null;
-  readonly hi: number | null;
-}
-
-/** A figure at both ends of the sensor's bounds. A ratio over energy that may be 0 has no upper bound. */
-function sensorInterval(figure: EnergyFigure, energy: Energy, context: FigureContext): Bounds {
-  const [atLo, atHi] = [figure.of(energy.lo, context), figure.of(energy.hi, context)];
-  if (atLo === null || atHi === null) return { lo: figure.over ? atHi : null, hi: null };
-  return { lo: Math.min(atLo, atHi), hi: Math.max(atLo, atHi) };
-}
-
-/** A sampling interval with the sensor's bounds added on either side; no bound where the sensor has none. */
-function widened(sampling: Sampling, sensor: Bounds, value: number): Bounds {
-  const positive = sampling.lo >= 0 && value > 0;
-  const reach = (end: number, bound: number | null): number | null => {
-    if (bound === null) return null;
-    return positive ? end * (bound / value) : end + (bound - value);
-  };
-  return { lo: reach(sampling.lo, sensor.lo), hi: reach(sampling.hi, sensor.hi) };
-}
-
-interface Parts {
-  readonly sampling: Sampling | null;
-  readonly sensor: Bounds;
-  readonly value: number;
-  /** Whether the sensor's bounds belong into the interval even where the spread over repeats is known. */
-  readonly shared_error: boolean;
-}
-
-/**
- * The interval that stands beside the value. Over repeats where their spread is known; the sensor's bounds are added where all
- * repeats share an error that no spread shows (a net figure's baseline, an estimator's curve). With fewer repeats the
- * sensor's bounds, and for figures of accuracy another draw of items too.
- */
-function joinedInterval({
-  sampling,
-  sensor,
-  value,
-  shared_error,
-}: Parts): Pick<MetricValue, 'lo' | 'hi' | 'interval'> {
-  if (sampling === null) return { ...sensor, interval: 'sensor_bounds' };
-  if (!sampling.over_repeats) return { ...widened(sampling, sensor, value), interval: 'items_and_sensor' };
-  if (!shared_error) return { lo: sampling.lo, hi: sampling.hi, interval: 'repeats_t' };
-  return { ...widened(sampling, sensor, value), interval: 'repeats_and_sensor' };
 }
 
 /** The sampling interval; with fewer than three repeats only of figures that hold accuracy, whose draw of items is known. */
