@@ -134,6 +134,21 @@ test.each<[why: string, examples: { features: number[]; needs_strong: boolean }[
   expect(train).toThrow(/a router can't be trained on \d+ examples/);
 });
 
+// biome-ignore format: a table is read in columns
+test.each<[why: string, local: number | null, cloud: number | null, needs: boolean[]]>([
+  ['the strong model helps',      0,    1,    [true]],
+  ['neither is right',            0,    0,    [false]],
+  ['both are right',              1,    1,    [false]],
+  ['only the weak one is right',  1,    0,    [false]],
+  ['half right is not right',     0.5,  1,    [true]],
+  ['one was not scored',          null, 1,    []],
+])('an example where %s', (_why, local, cloud, needs) => {
+  const outcome = (score: number | null) => ({ score, energy_j: 1, flop: null, cost_usd: null });
+  const items = ['known', 'strange'].map((item_id) => ({ item_id, outcomes: { local: outcome(local), cloud: outcome(cloud) } }));
+  const found = routerExamples(items, options, (id) => (id === 'known' ? [1] : null));
+  expect(found.map(({ needs_strong }) => needs_strong)).toEqual(needs);
+});
+
 describe('logistic regression', () => {
   test('finds the log odds of a table, unpenalised', () => {
     const rows = [...Array(30).fill([0]), ...Array(40).fill([1])];
