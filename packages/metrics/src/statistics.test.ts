@@ -6,6 +6,7 @@ import {
   mean,
   quantile,
   quantileInterval,
+  quantileIntervals,
   standardDeviation,
   studentT,
   t95,
@@ -123,7 +124,44 @@ describe('quantiles', () => {
   });
 });
 
+describe('quantiles of many', () => {
+  test('several come from one sort, of typed arrays too', () => {
+    const values = Float64Array.from({ length: 200_000 }, (_, i) => ((i * 7919) % 200_000) + 1);
+    const [median, p99] = quantileIntervals(values, [0.5, 0.99]);
+    expect(median).toMatchObject({ value: 100_000, n: 200_000 });
+    expect(median!.hi! - median!.lo!).toBeCloseTo(2 * 1.96 * Math.sqrt(200_000 / 4), -1);
+    expect(p99).toMatchObject({ value: 198_000 });
+    expect(values[1]).toBe(7920);
+  });
+
+  test('one that is refused leaves the others', () => {
+    expect(quantileIntervals([1, 2, 3], [0, 0.5, 1.5, Number.NaN]).map((q) => q?.value ?? null)).toEqual([
+      null,
+      2,
+      null,
+      null,
+    ]);
+    expect(quantileIntervals([], [0.5])).toEqual([null]);
+    expect(quantileIntervals(Float64Array.of(1, Number.NaN), [0.5])).toEqual([null]);
+    expect(quantileIntervals([1, Number.NEGATIVE_INFINITY], [0.5])).toEqual([null]);
+  });
+});
+
 describe('bootstrap', () => {
+  test('BCa moves with skewness where the percentile does not', () => {
+    const skewed = Array.from({ length: 40 }, (_, i) => [Math.exp(i / 8)]);
+    const bca = bootstrapMean(skewed, { seed: 3 })!;
+    const plain = bootstrapMean(skewed, { seed: 3, method: 'percentile' })!;
+    expect(bca.lo).toBeGreaterThan(plain.lo);
+    expect(bca.hi).toBeGreaterThan(plain.hi);
+  });
+
+  test('two clusters are the fewest, and ties have no width', () => {
+    expect(bootstrapMean([[1], [3]], { seed: 1, draws: 500 })).toEqual({ lo: 1, hi: 3 });
+    expect(bootstrapMean([[2], [2], [2]], { seed: 1, draws: 500 })).toEqual({ lo: 2, hi: 2 });
+    expect(bootstrapMean([], { seed: 1 })).toBeNull();
+  });
+
   const clusters = Array.from({ length: 40 }, (_, i) => [Math.sqrt(i) / 7, i % 3 === 0 ? 1 : (0.1 * i) / 4]);
 
   test('is close to the clustered delta method, and the same for the same seed', () => {
