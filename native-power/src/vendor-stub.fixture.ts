@@ -52,8 +52,8 @@ export const nvidiaGpu = (mj: number | null, mw: number | null = 100_000): strin
     ...(mw === null ? [] : [`0, 0, 186, 0, 0, 1, ${mw}`]),
   ].join('\n');
 
-/** One AMD GPU with a counter at `count` counts that draws `watts` W. */
-export const amdGpu = (count: number, watts = 100): string =>
+/** One AMD GPU with a counter at `count` counts that draws `watts` W; beside any, the counter would be held to it when it is opened. */
+export const amdGpu = (count: number, watts = 0): string =>
   [
     '0, 0, socket, 0, 0, 0, 0',
     '0, 0, bdf, 0, 0, 0, 10496',

@@ -16,7 +16,7 @@ pub fn open_source(
     root: &Path,
     libraries: &Libraries,
 ) -> Result<Box<dyn PowerSource>, PowerError> {
-    open_vendor_source(name, libraries).unwrap_or_else(|| power_core::open_source(name, root))
+    open_vendor_source(name, root, libraries).unwrap_or_else(|| power_core::open_source(name, root))
 }
 
 /// Tries every source, in the order of `source_infos`.

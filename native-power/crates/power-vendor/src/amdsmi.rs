@@ -6,7 +6,7 @@
 mod api;
 mod channels;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use power_core::{
     Booking, ChannelInfo, ChannelReading, Clock, CounterSpec, Domain, Excluded, GaugeSpec, Kind, Missing,
@@ -14,9 +14,10 @@ use power_core::{
 };
 
 use self::{
-    api::{Device, devices, missing},
+    api::{Device, Power, devices, missing},
     channels::{Channel, channels_of},
 };
+use crate::pci::PciDevice;
 
 /// The source's name.
 pub const AMDSMI: &str = "amd-smi";
@@ -38,6 +39,7 @@ pub struct AmdSmi {
 
 struct Gpu {
     device: Device,
+    pci: PciDevice,
     counter: Option<u16>,
     gauge: Option<(u16, Which)>,
 }
@@ -48,13 +50,39 @@ enum Which {
     Average,
 }
 
+impl Which {
+    const fn of(self, power: Power) -> Option<u32> {
+        match self {
+            Self::Current => power.current,
+            Self::Average => power.average,
+        }
+    }
+}
+
 /// One processor as it was found.
 struct Found {
     bus: Bus,
     device: Device,
     counter: Result<u64, Missing>,
     gauge: Result<(Which, u32), Missing>,
+    shared: Shared,
+    pci: PciDevice,
 }
+
+/// Whether a CPU is on the same chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shared {
+    No,
+    WithCpu,
+    WithCountedCpu,
+}
+
+const WITH_CPU: &str = "the CPU on the same chip is in it";
+const IN_PACKAGE: &str = "the CPU on the same chip is in it; never added to its package";
+
+/// How many times more, or less, a counter may count than the power says before it isn't believed: the load may change
+/// meanwhile.
+const TRUSTED: f64 = 2.0;
 
 /// A place on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +96,11 @@ struct Bus {
 impl AmdSmi {
     /// Loads and starts the library at `library` (a path, or a name that the system looks up) and tries what each of
     /// its processors offers.
-    pub fn open(library: &Path) -> Result<Self, PowerError> {
+    ///
+    /// `pause` lets counters grow and says for how long: one that doesn't count what its processor draws meanwhile isn't
+    /// used. What shares a chip with a CPU whose package is counted, as the tree under `root` (normally `/`) tells, is no
+    /// part of the total.
+    pub fn open(library: &Path, root: &Path, pause: impl FnOnce() -> Duration) -> Result<Self, PowerError> {
         let mut source = Self {
             domains: Vec::new(),
             gpus: Vec::new(),
@@ -79,12 +111,19 @@ impl AmdSmi {
         let mut found = Vec::new();
         for (index, device) in devices(library)?.into_iter().enumerate() {
             match device.bdf() {
-                Ok(packed) => found.push(Found::new(Bus::unpacked(packed), device)),
+                Ok(packed) if PciDevice::at(root, &Bus::unpacked(packed).to_string()).sleeps() => {
+                    let asleep = "asleep, and not woken to be measured".to_owned();
+                    source.leave_out(Bus::unpacked(packed).to_string(), asleep);
+                }
+                Ok(packed) => found.push(Found::new(Bus::unpacked(packed), device, root)),
                 Err(said) => source.leave_out(format!("GPU {index}"), refusal(missing(said))),
             }
         }
         found.sort_by_key(|one| one.bus);
         let covered = covered(&found);
+        for (counter, reason) in distrust(&mut found, pause) {
+            source.leave_out(counter, reason);
+        }
         let mut refused = false;
         for (index, one) in found.into_iter().enumerate() {
             if let Some(by) = covered.get(&index) {
@@ -97,7 +136,14 @@ impl AmdSmi {
                 source.add(one)?;
             }
         }
-        if source.gpus.is_empty() { Err(source.nothing(refused)) } else { Ok(source) }
+        if source.gpus.is_empty() {
+            return Err(source.nothing(refused));
+        }
+        if source.domains.iter().any(|(domain, _)| domain.in_total) {
+            return Ok(source);
+        }
+        let said = source.domains.iter().map(|(domain, _)| format!("{}: {IN_PACKAGE}", domain.id));
+        Err(PowerError::Unusable { source_name: AMDSMI, reason: said.collect::<Vec<_>>().join("; ") })
     }
 
     fn nothing(&self, refused: bool) -> PowerError {
@@ -131,13 +177,43 @@ impl AmdSmi {
             self.infos.push(info);
             self.channels.push(channel);
         }
-        self.gpus.push(Gpu { device: found.device, counter, gauge });
+        self.gpus.push(Gpu { device: found.device, counter, gauge, pci: found.pci });
         Ok(())
     }
 
     fn leave_out(&mut self, device: String, reason: String) {
         self.left_out.push(Excluded { zone: device, reason });
     }
+}
+
+fn counted(device: &Device) -> Result<u64, Missing> {
+    device.energy().map_err(missing).and_then(|(count, resolution)| energy_uj(count, resolution))
+}
+
+/// Compares every counter with the power beside it over a moment, and gives up those that disagree; which, and why.
+fn distrust(found: &mut [Found], pause: impl FnOnce() -> Duration) -> Vec<(String, String)> {
+    let both = |one: &Found| Some((one.counter.ok()?, one.gauge.ok().filter(|(_, watts)| *watts > 0)?));
+    if !found.iter().any(|one| both(one).is_some()) {
+        return Vec::new();
+    }
+    let before: Vec<_> = found.iter().map(both).collect();
+    let starts: Vec<_> = found.iter().map(|one| counted(&one.device).ok()).collect();
+    let seconds = pause().as_secs_f64();
+    let mut given_up = Vec::new();
+    for ((one, before), start) in found.iter_mut().zip(before).zip(starts) {
+        let (Some((_, (which, earlier))), Some(start)) = (before, start) else { continue };
+        let (Ok(end), Ok(power)) = (counted(&one.device), one.device.power()) else { continue };
+        let Some(later) = which.of(power) else { continue };
+        let joules = watts_of(end.saturating_sub(start)).get();
+        let [least, most] = [earlier.min(later), earlier.max(later)].map(|watts| f64::from(watts) * seconds);
+        if joules < least / TRUSTED || joules > most * TRUSTED {
+            let zone = format!("amd-smi:{}:energy", one.bus);
+            let said = format!("counted {joules:.1} J while the power was {least:.1} to {most:.1} J");
+            given_up.push((zone, said));
+            one.counter = Err(Missing::Implausible);
+        }
+    }
+    given_up
 }
 
 /// Who is covered by whom. Functions of one device are partitions of one chip, which reports for all of them. Of two
@@ -161,16 +237,21 @@ fn covered(found: &[Found]) -> BTreeMap<usize, String> {
 }
 
 impl Found {
-    fn new(bus: Bus, device: Device) -> Self {
-        let counter =
-            device.energy().map_err(missing).and_then(|(count, resolution)| energy_uj(count, resolution));
+    fn new(bus: Bus, device: Device, root: &Path) -> Self {
+        let counter = counted(&device);
         let power = device.power().map_err(missing);
         let gauge = power.and_then(|power| {
             let current = power.current.map(|watts| (Which::Current, watts));
             let average = power.average.map(|watts| (Which::Average, watts));
             current.or(average).ok_or(Missing::NotSupported)
         });
-        Self { bus, device, counter, gauge }
+        let pci = PciDevice::at(root, &bus.to_string());
+        let shared = match pci.has_cpu() {
+            true if root.join("sys/class/powercap/intel-rapl:0").exists() => Shared::WithCountedCpu,
+            true => Shared::WithCpu,
+            false => Shared::No,
+        };
+        Self { bus, device, counter, gauge, shared, pci }
     }
 
     /// Whether it tells nothing: an idle GPU draws power, so that 0 W is no number.
@@ -184,10 +265,11 @@ impl Found {
         let cap_uw = self.device.max_limit_uw().map_or(DEFAULT_CAP_UW, |limit| limit.saturating_mul(2));
         let domain = |kind: Kind, note: &[&str]| Domain {
             id: format!("amd-smi:{}:{}", self.bus, if kind == Kind::Counter { "energy" } else { "power" }),
-            scope: Scope::Gpu,
+            scope: if self.shared == Shared::No { Scope::Gpu } else { Scope::Soc },
             kind,
             provenance: if kind == Kind::Counter { Provenance::Counter } else { Provenance::Integrated },
-            in_total: kind == Kind::Counter || self.counter.is_err(),
+            in_total: (kind == Kind::Counter || self.counter.is_err())
+                && self.shared != Shared::WithCountedCpu,
             update_period: if kind == Kind::Counter { COUNTER_PERIOD } else { POWER_PERIOD },
             quantum: Some(if kind == Kind::Counter { EXACT_UJ / 1e6 } else { 1.0 }),
             scale_error_ratio: None,
@@ -196,16 +278,21 @@ impl Found {
             note: Some(note.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "))
                 .filter(|note| !note.is_empty()),
         };
+        let shared = match self.shared {
+            Shared::No => "",
+            Shared::WithCpu => WITH_CPU,
+            Shared::WithCountedCpu => IN_PACKAGE,
+        };
         let counter = self.counter.ok().map(|_| {
             let spec = CounterSpec { max_uj: None, cap_uw, update_period: COUNTER_PERIOD };
-            (domain(Kind::Counter, &[]), Booking::Counter(spec))
+            (domain(Kind::Counter, &[shared]), Booking::Counter(spec))
         });
         let beside = if self.counter.is_ok() { "checks the counter; never added to it" } else { "" };
         let gauge = self.gauge.ok().map(|(which, _)| {
             let mean =
                 if which == Which::Average { "a mean of the last moments, which smears edges" } else { "" };
             let spec = GaugeSpec::new(POWER_PERIOD, watts_of(cap_uw));
-            (domain(Kind::Gauge, &[mean, beside]), Booking::Gauge(spec))
+            (domain(Kind::Gauge, &[mean, beside, shared]), Booking::Gauge(spec))
         });
         counter.into_iter().chain(gauge).collect()
     }
@@ -298,6 +385,13 @@ impl PowerSource for AmdSmi {
 
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
         for gpu in &self.gpus {
+            if gpu.pci.sleeps() {
+                let at = clock.now();
+                let value = Value::Missing(Missing::Inactive);
+                let domains = gpu.counter.into_iter().chain(gpu.gauge.map(|(domain, _)| domain));
+                out.extend(domains.map(|domain| Reading { domain, before: at, after: at, value }));
+                continue;
+            }
             if let Some(domain) = gpu.counter {
                 let before = clock.now();
                 let read = gpu.device.energy().map_err(missing);
@@ -312,8 +406,7 @@ impl PowerSource for AmdSmi {
                 let read = gpu.device.power().map_err(missing);
                 let after = clock.now();
                 let value = read.and_then(|power| {
-                    let watts = if which == Which::Current { power.current } else { power.average };
-                    let watts = watts.ok_or(Missing::Sentinel)?;
+                    let watts = which.of(power).ok_or(Missing::Sentinel)?;
                     let power = Watts::new(f64::from(watts));
                     Ok(Value::Power { raw: Some(u64::from(watts)), power })
                 });

@@ -11,6 +11,7 @@ mod ioreport;
 mod level_zero;
 mod library;
 mod nvml;
+mod pci;
 mod sources;
 
 pub use amdsmi::{AMDSMI, AmdSmi, energy_uj};

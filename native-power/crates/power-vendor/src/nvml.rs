@@ -9,7 +9,10 @@ mod decode;
 mod describe;
 mod replay;
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use power_core::{
     Booking, ChannelInfo, ChannelReading, Clock, Domain, Excluded, Missing, PowerError, PowerSource,
@@ -23,6 +26,8 @@ use self::{
     describe::{Meters, describe},
 };
 
+use crate::pci::PciDevice;
+
 /// The source's name.
 pub const NVML: &str = "nvml";
 
@@ -33,6 +38,7 @@ pub struct Nvml(Board<Device>);
 
 /// GPUs, the library's or recorded ones.
 struct Board<D> {
+    root: PathBuf,
     domains: Vec<(Domain, Booking)>,
     gpus: Vec<Metered<D>>,
     left_out: Vec<Excluded>,
@@ -60,21 +66,24 @@ struct Metered<D> {
     device: D,
     counter: Option<Meter>,
     gauge: Option<Meter>,
+    /// Where the kernel tells whether it sleeps.
+    pci: Option<PciDevice>,
     /// Whether the last power was 0, which is believed only when it is said twice.
     zero: bool,
 }
 
 impl Nvml {
     /// Loads and starts the library at `library` (a path, or a name that the system looks up) and tries what each of
-    /// its devices offers.
-    pub fn open(library: &Path) -> Result<Self, PowerError> {
-        Board::of(devices(library)?).map(Self)
+    /// its devices offers. One that sleeps, as the tree under `root` (normally `/`) tells, isn't woken for it.
+    pub fn open(library: &Path, root: &Path) -> Result<Self, PowerError> {
+        Board::of(devices(library)?, root).map(Self)
     }
 }
 
 impl<D: Gpu> Board<D> {
-    fn of(shown: Vec<Result<D, i32>>) -> Result<Self, PowerError> {
+    fn of(shown: Vec<Result<D, i32>>, root: &Path) -> Result<Self, PowerError> {
         let mut board = Self {
+            root: root.to_owned(),
             domains: Vec::new(),
             gpus: Vec::new(),
             left_out: Vec::new(),
@@ -133,6 +142,11 @@ impl<D: Gpu> Board<D> {
     }
 
     fn add(&mut self, uuid: String, device: D, seen: &mut BTreeSet<String>) -> Result<(), PowerError> {
+        let pci = device.place().ok().map(|place| PciDevice::at(&self.root, &place));
+        if pci.as_ref().is_some_and(PciDevice::sleeps) {
+            self.leave_out(uuid, "asleep, and not woken to be measured".to_owned());
+            return Ok(());
+        }
         let instances = if device.is_split() { device.instances() } else { Vec::new() };
         let instances: Vec<_> = instances.iter().filter_map(|instance| instance.uuid().ok()).collect();
         for instance in instances.iter().filter(|instance| seen.insert((*instance).clone())) {
@@ -156,7 +170,7 @@ impl<D: Gpu> Board<D> {
                     self.infos.push(info);
                     self.channels.push(channel);
                 }
-                self.gpus.push(Metered { device, counter, gauge, zero: false });
+                self.gpus.push(Metered { device, counter, gauge, pci, zero: false });
             }
             Err(why) => self.leave_out(uuid, refusal(why)),
         }
@@ -227,8 +241,19 @@ impl<D: Gpu> Board<D> {
 }
 
 impl<D: Gpu> Metered<D> {
+    fn sleeps(&self) -> bool {
+        self.pci.as_ref().is_some_and(PciDevice::sleeps)
+    }
+
     /// All fields of a device are asked for in one call.
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) {
+        if self.sleeps() {
+            let at = clock.now();
+            let value = Value::Missing(Missing::Inactive);
+            let meters = [self.counter, self.gauge].into_iter().flatten();
+            out.extend(meters.map(|meter| Reading { domain: meter.domain, before: at, after: at, value }));
+            return;
+        }
         let asked = |meter: Option<Meter>| match meter?.by {
             By::Field { field, scope } => Some(FieldValue::ask(field, scope)),
             By::Call => None,

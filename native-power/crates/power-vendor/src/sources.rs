@@ -1,6 +1,10 @@
 //! The sources of this crate, and what stands in the way of each.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
 
 use power_core::{Nanos, PowerError, PowerSource, Provenance, SourceInfo, SourceProbe, chain};
 
@@ -32,14 +36,16 @@ const fn info(name: &'static str, period_ms: i64) -> SourceInfo {
     SourceInfo { name, provenance: Provenance::Counter, default_period: Nanos::from_millis(period_ms) }
 }
 
-/// Opens the source of this name; None when it is none of this crate's.
+/// Opens the source of this name; None when it is none of this crate's. The tree under `root`, normally `/`, tells which
+/// devices sleep, and which share a chip with a CPU.
 pub fn open_vendor_source(
     name: &str,
+    root: &Path,
     libraries: &Libraries,
 ) -> Option<Result<Box<dyn PowerSource>, PowerError>> {
     match name {
-        NVML => Some(nvml(libraries).map(|source| Box::new(source) as _)),
-        AMDSMI => Some(amdsmi(libraries).map(|source| Box::new(source) as _)),
+        NVML => Some(nvml(root, libraries).map(|source| Box::new(source) as _)),
+        AMDSMI => Some(amdsmi(root, libraries).map(|source| Box::new(source) as _)),
         LEVEL_ZERO => Some(level_zero(libraries).map(|source| Box::new(source) as _)),
         #[cfg(target_os = "macos")]
         crate::IOREPORT => Some(ioreport().map(|source| Box::new(source) as _)),
@@ -52,11 +58,11 @@ pub fn open_vendor_source(
 /// Tries every source of this crate. Devices that a tree under `root` shows tell whether a missing library is missed.
 pub fn probe_vendor_sources(root: &Path, libraries: &Libraries) -> Vec<SourceProbe> {
     vec![
-        match nvml(libraries) {
+        match nvml(root, libraries) {
             Ok(source) => usable(NVML, &source),
             Err(error) => refused(NVML, &error, || nvidia_fix(root)),
         },
-        match amdsmi(libraries) {
+        match amdsmi(root, libraries) {
             Ok(source) => usable(AMDSMI, &source),
             Err(error) => refused(AMDSMI, &error, || amd_fix(root)),
         },
@@ -77,23 +83,31 @@ pub fn probe_vendor_sources(root: &Path, libraries: &Libraries) -> Vec<SourcePro
     ]
 }
 
-fn nvml(libraries: &Libraries) -> Result<Nvml, PowerError> {
+fn nvml(root: &Path, libraries: &Libraries) -> Result<Nvml, PowerError> {
     let usual = if cfg!(windows) { "nvml.dll" } else { "libnvidia-ml.so.1" };
-    Nvml::open(libraries.nvml.as_deref().unwrap_or(Path::new(usual)))
+    Nvml::open(libraries.nvml.as_deref().unwrap_or(Path::new(usual)), root)
 }
 
-fn amdsmi(libraries: &Libraries) -> Result<AmdSmi, PowerError> {
+fn amdsmi(root: &Path, libraries: &Libraries) -> Result<AmdSmi, PowerError> {
+    let open = |path: &Path| AmdSmi::open(path, root, half_a_second);
     if let Some(path) = &libraries.amdsmi {
-        return AmdSmi::open(path);
+        return open(path);
     }
     let cannot_load = |opened: &Result<_, _>| matches!(opened, Err(PowerError::Library { .. }));
-    let opened = AmdSmi::open(Path::new("libamd_smi.so"));
+    let opened = open(Path::new("libamd_smi.so"));
     if !cannot_load(&opened) {
         return opened;
     }
     let places = ["libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so"];
-    let found = places.iter().map(|place| AmdSmi::open(Path::new(place))).find(|opened| !cannot_load(opened));
+    let found = places.iter().map(|place| open(Path::new(place))).find(|opened| !cannot_load(opened));
     found.unwrap_or(opened)
+}
+
+/// Lets counters grow; returns how long it took.
+fn half_a_second() -> Duration {
+    let before = Instant::now();
+    thread::sleep(Duration::from_millis(500));
+    before.elapsed()
 }
 
 /// Where macOS keeps both; they lie in its shared cache and not as files.

@@ -3,7 +3,7 @@
 
 mod stub;
 
-use std::{path::Path, thread};
+use std::{path::Path, thread, time::Duration};
 
 use power_core::{
     Booking, Domain, Event, Joules, Kind, Missing, Nanos, PowerError, PowerSource, Provenance, Scope, Value,
@@ -27,14 +27,14 @@ fn stub(script: &str) -> Stub {
 }
 
 fn open(stub: &Stub) -> AmdSmi {
-    match AmdSmi::open(&stub.library) {
+    match AmdSmi::open(&stub.library, Path::new("/"), || Duration::ZERO) {
         Ok(source) => source,
         Err(error) => unreachable!("{error}"),
     }
 }
 
 fn refused(stub: &Stub) -> PowerError {
-    match AmdSmi::open(&stub.library) {
+    match AmdSmi::open(&stub.library, Path::new("/"), || Duration::ZERO) {
         Ok(source) => unreachable!("{:?} can be read", source.domains()),
         Err(error) => error,
     }
@@ -261,4 +261,85 @@ fn what_stands_in_the_way_is_named_with_its_fix() {
     let other = Stub::new("stub_nvml", "");
     let said = refused(&other).to_string();
     assert!(said.ends_with("has no amdsmi_init"), "{said}");
+}
+
+/// A counter that grows by so many counts (2^-16 J) while half a second passes at 100 W.
+fn counted_meanwhile(counts: u64) -> (Stub, Result<AmdSmi, PowerError>) {
+    let stub = stub(PLAIN);
+    let half_a_second = || {
+        stub.say(&format!("{PLAIN}0, 0, energy, 0, 0, 0, {}\n", 65_536 + counts));
+        Duration::from_millis(500)
+    };
+    let opened = AmdSmi::open(&stub.library, Path::new("/"), half_a_second);
+    (stub, opened)
+}
+
+type CountedRow<'a> = (&'a str, u64, &'a [(&'a str, bool)]);
+
+#[test]
+fn a_counter_that_does_not_count_what_is_drawn_is_not_used() {
+    const JOULE: u64 = 65_536;
+    let both = [("amd-smi:0000:29:00.0:energy", true), ("amd-smi:0000:29:00.0:power", false)];
+    let power = [("amd-smi:0000:29:00.0:power", true)];
+    #[rustfmt::skip]
+    let cases: &[CountedRow] = &[
+        ("it counts all of it",                  50 * JOULE,   &both),
+        ("half of it: the load may have changed", 25 * JOULE,  &both),
+        ("less",                                 24 * JOULE,   &power),
+        ("twice of it",                          100 * JOULE,  &both),
+        ("more",                                 101 * JOULE,  &power),
+        ("it stands still",                      0,            &power),
+    ];
+    for (why, counts, expected) in cases {
+        let (_stub, opened) = counted_meanwhile(*counts);
+        let Ok(source) = opened else { unreachable!("{why}") };
+        assert_eq!(ids(&source), *expected, "{why}: {:?}", source.excluded());
+        assert_eq!(source.excluded().len(), 2 - expected.len(), "{why}");
+    }
+    let (_stub, opened) = counted_meanwhile(0);
+    let reason = opened.ok().map(|source| source.excluded()[0].reason.clone());
+    assert_eq!(reason.as_deref(), Some("counted 0.0 J while the power was 50.0 to 50.0 J"));
+}
+
+/// Graphics on a CPU's own chip, and what is known of the CPU: `counted`, whether its package has a counter.
+fn on_a_chip_with_a_cpu(name: &str, counted: bool) -> Result<(Scope, bool, Option<String>), String> {
+    let root = std::env::temp_dir().join(format!("perwatt-apu-{name}-{}", std::process::id()));
+    let chip = root.join("sys/bus/pci/devices/0000:29:00.0/hwmon/hwmon3");
+    let made =
+        std::fs::create_dir_all(&chip).and_then(|()| std::fs::write(chip.join("in1_label"), "vddnb\n"));
+    let zone = root.join("sys/class/powercap/intel-rapl:0");
+    assert!(made.is_ok() && (!counted || std::fs::create_dir_all(zone).is_ok()));
+    let stub = stub(PLAIN);
+    let opened = AmdSmi::open(&stub.library, &root, || Duration::ZERO);
+    std::fs::remove_dir_all(&root).unwrap_or_default();
+    let source = opened.map_err(|error| error.to_string())?;
+    let (domain, _) = &source.domains()[0];
+    Ok((domain.scope, domain.in_total, domain.note.clone()))
+}
+
+#[test]
+fn graphics_on_the_chip_of_a_cpu_are_never_added_to_its_package() {
+    let note = "the CPU on the same chip is in it";
+    assert_eq!(on_a_chip_with_a_cpu("alone", false), Ok((Scope::Soc, true, Some(note.to_owned()))));
+    let refused = on_a_chip_with_a_cpu("counted", true);
+    assert!(refused.is_err_and(|said| said.contains("never added to its package")));
+}
+
+#[test]
+fn a_gpu_that_sleeps_is_not_asked() {
+    let root = std::env::temp_dir().join(format!("perwatt-amd-sleep-{}", std::process::id()));
+    let power = root.join("sys/bus/pci/devices/0000:29:00.0/power");
+    let set = |state: &str| {
+        std::fs::create_dir_all(&power).and_then(|()| std::fs::write(power.join("runtime_status"), state))
+    };
+    let stub = stub(PLAIN);
+    let open = || AmdSmi::open(&stub.library, &root, || Duration::ZERO);
+    assert!(set("suspended\n").is_ok());
+    assert!(open().is_err_and(|error| error.to_string().contains("0000:29:00.0: asleep")));
+    assert!(set("active\n").is_ok());
+    let Ok(mut source) = open() else { unreachable!("it is awake") };
+    assert!(set("suspended\n").is_ok());
+    let values: Vec<_> = read(&mut source, 0.0).iter().map(|reading| reading.value).collect();
+    assert_eq!(values, [Value::Missing(Missing::Inactive); 2]);
+    std::fs::remove_dir_all(&root).unwrap_or_default();
 }

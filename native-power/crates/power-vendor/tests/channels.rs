@@ -36,14 +36,14 @@ const AMD: &str = "
 ";
 
 fn nvml(stub: &Stub) -> Nvml {
-    match Nvml::open(&stub.library) {
+    match Nvml::open(&stub.library, std::path::Path::new("/")) {
         Ok(source) => source,
         Err(error) => unreachable!("{error}"),
     }
 }
 
 fn amd(stub: &Stub) -> AmdSmi {
-    match AmdSmi::open(&stub.library) {
+    match AmdSmi::open(&stub.library, std::path::Path::new("/"), || std::time::Duration::ZERO) {
         Ok(source) => source,
         Err(error) => unreachable!("{error}"),
     }

@@ -3,7 +3,7 @@
 
 mod stub;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use power_core::{
     Booking, Domain, Event, Joules, Kind, Missing, Nanos, PowerError, PowerSource, Provenance, Scope, Value,
@@ -27,14 +27,14 @@ fn stub(script: &str) -> Stub {
 }
 
 fn open(stub: &Stub) -> Nvml {
-    match Nvml::open(&stub.library) {
+    match Nvml::open(&stub.library, Path::new("/")) {
         Ok(source) => source,
         Err(error) => unreachable!("{error}"),
     }
 }
 
 fn refused(stub: &Stub) -> PowerError {
-    match Nvml::open(&stub.library) {
+    match Nvml::open(&stub.library, Path::new("/")) {
         Ok(source) => unreachable!("{:?} can be read", source.domains()),
         Err(error) => error,
     }
@@ -399,4 +399,54 @@ fn sources_of_one_library_live_side_by_side() {
     drop(open(&stub));
     drop(open(&stub));
     assert_eq!(read(&mut first, 0.0)[0].value, Value::Counter { raw: 5_000, uj: 5_000_000 });
+}
+
+/// A root of this test's own, removed when the test ends.
+struct Root(PathBuf);
+
+impl Root {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("perwatt-nvml-{name}-{}", std::process::id())))
+    }
+
+    fn set(&self, path: &str, text: &str) {
+        let path = self.0.join(path);
+        let written = path.parent().map(std::fs::create_dir_all).is_some_and(|made| made.is_ok());
+        assert!(written && std::fs::write(&path, text).is_ok(), "{}", path.display());
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap_or_default();
+    }
+}
+
+/// To ask a GPU that sleeps would wake it: the kernel is asked first.
+#[test]
+fn a_gpu_that_sleeps_is_not_asked() {
+    let root = Root::new("sleep");
+    let state = "sys/bus/pci/devices/0000:65:00.0/power/runtime_status";
+    let stub = stub(&format!("{PLAIN}0, 0, pci, 0, 0, 0, 0000:65:00\n"));
+    root.set(state, "suspended\n");
+    let error = Nvml::open(&stub.library, &root.0).err().map(|error| error.to_string());
+    assert_eq!(
+        error.as_deref(),
+        Some("nvml: no GPU tells its energy or power (GPU-A: asleep, and not woken to be measured)")
+    );
+    root.set(state, "active\n");
+    let Ok(mut source) = Nvml::open(&stub.library, &root.0) else { unreachable!("it is awake") };
+    assert!(matches!(read(&mut source, 0.0)[0].value, Value::Counter { raw: 5_000, .. }));
+    root.set(state, "suspended\n");
+    stub.say("");
+    let values: Vec<_> =
+        read(&mut source, 1.0).iter().map(|reading| (reading.domain, reading.value)).collect();
+    let asleep = Value::Missing(Missing::Inactive);
+    assert_eq!(values, [(0, asleep), (1, asleep)]);
+    let mut channels = Vec::new();
+    source.read_channels(&stub::At(1.0), &mut channels);
+    assert!(
+        channels.iter().all(|channel| format!("{:?}", channel.value).contains("Inactive")),
+        "{channels:?}"
+    );
 }

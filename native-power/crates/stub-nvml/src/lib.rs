@@ -1,6 +1,6 @@
 //! `libnvidia-ml` as far as our sampler calls it, saying what a script says (see `script`). Names in the script:
 //! `init`, `uuid`, `name`, `energy` and `power` (the calls), field numbers, `mig` (value 1: on), `instance` (its scope
-//! counts from 0), `parent` (its value is a device's index), `temperature`, `clock` (its scope is the clock's number),
+//! counts from 0), `parent` (its value is a device's index), `pci`, `temperature`, `clock` (its scope is the clock's number),
 //! `limit`, `reasons`, `utilization` (the GPU's; of the memory in scope 1).
 #![cfg(unix)]
 
@@ -115,6 +115,36 @@ pub unsafe extern "C" fn nvmlDeviceGetHandleByIndex_v2(index: u32, device: *mut 
 pub unsafe extern "C" fn nvmlDeviceGetUUID(device: *mut c_void, buffer: *mut c_char, length: u32) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { named(device, "uuid", (buffer, length)) }
+}
+
+/// Where a device is on its bus.
+#[repr(C)]
+pub struct PciInfo {
+    older_text: [c_char; 16],
+    domain: u32,
+    bus: u32,
+    device: u32,
+    device_id: u32,
+    subsystem_id: u32,
+    text: [c_char; 32],
+}
+
+/// A device's place on its bus: `0000:65:00` in the script.
+///
+/// # Safety
+/// As the vendor's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetPciInfo_v3(device: *mut c_void, info: *mut PciInfo) -> c_int {
+    let Some(said) = answer(index(device), "pci", 0) else { return NOT_SUPPORTED };
+    let mut parts = said.value.split(':').map(|part| u32::from_str_radix(part, 16).unwrap_or(0));
+    let mut next = || parts.next().unwrap_or(0);
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*info).domain = next();
+        (*info).bus = next();
+        (*info).device = next();
+    }
+    status(&said)
 }
 
 /// A device's name.

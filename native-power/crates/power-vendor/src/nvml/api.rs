@@ -100,6 +100,21 @@ pub const fn missing(said: i32) -> Missing {
     }
 }
 
+/// Where a device is on its bus.
+#[repr(C)]
+struct PciInfo {
+    older_text: [c_char; 16],
+    domain: c_uint,
+    bus: c_uint,
+    device: c_uint,
+    device_id: c_uint,
+    subsystem_id: c_uint,
+    text: [c_char; 32],
+}
+
+const _: () = assert!(size_of::<PciInfo>() == 68);
+const _: () = assert!(std::mem::offset_of!(PciInfo, domain) == 16);
+
 type Handle = *mut c_void;
 type Text = unsafe extern "C" fn(Handle, *mut c_char, c_uint) -> c_int;
 type NumberOf = unsafe extern "C" fn(Handle, c_int, *mut c_uint) -> c_int;
@@ -117,6 +132,7 @@ struct Api {
     power: unsafe extern "C" fn(Handle, *mut c_uint) -> c_int,
     fields: Option<unsafe extern "C" fn(Handle, c_int, *mut FieldValue) -> c_int>,
     mig_mode: Option<unsafe extern "C" fn(Handle, *mut c_uint, *mut c_uint) -> c_int>,
+    pci: Option<unsafe extern "C" fn(Handle, *mut PciInfo) -> c_int>,
     max_instances: Option<unsafe extern "C" fn(Handle, *mut c_uint) -> c_int>,
     instance: Option<unsafe extern "C" fn(Handle, c_uint, *mut Handle) -> c_int>,
     parent: Option<OneOf>,
@@ -138,6 +154,10 @@ impl Drop for Api {
 pub trait Gpu: Send + Sized {
     /// Its identity, `GPU-…` or `MIG-…`.
     fn uuid(&self) -> Result<String, i32>;
+    /// Its place on the PCI bus, like `0000:65:00.0`. What is recorded has none.
+    fn place(&self) -> Result<String, i32> {
+        Err(status::NOT_SUPPORTED)
+    }
     /// The name of its model.
     fn name(&self) -> Result<String, i32>;
     /// Energy since the driver was loaded, mJ.
@@ -208,6 +228,7 @@ fn start(path: &Path) -> Result<Api, PowerError> {
             power: library.call("nvmlDeviceGetPowerUsage")?,
             fields: library.find("nvmlDeviceGetFieldValues"),
             mig_mode: library.find("nvmlDeviceGetMigMode"),
+            pci: library.find("nvmlDeviceGetPciInfo_v3"),
             max_instances: library.find("nvmlDeviceGetMaxMigDeviceCount"),
             instance: library.find("nvmlDeviceGetMigDeviceHandleByIndex"),
             parent: library.find("nvmlDeviceGetDeviceHandleFromMigDeviceHandle"),
@@ -285,6 +306,16 @@ impl Gpu for Device {
 
     fn name(&self) -> Result<String, i32> {
         self.text(self.api.name)
+    }
+
+    fn place(&self) -> Result<String, i32> {
+        let call = self.api.pci.ok_or(status::FUNCTION_NOT_FOUND)?;
+        let mut info = std::mem::MaybeUninit::<PciInfo>::zeroed();
+        // SAFETY: the handle is the library's own, and it writes one structure.
+        done(unsafe { call(self.handle, info.as_mut_ptr()) })?;
+        // SAFETY: it is all numbers, and was zeroed before it was written.
+        let PciInfo { domain, bus, device, .. } = unsafe { info.assume_init() };
+        Ok(format!("{domain:04x}:{bus:02x}:{device:02x}.0"))
     }
 
     fn energy_mj(&self) -> Result<u64, i32> {

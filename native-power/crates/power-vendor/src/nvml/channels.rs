@@ -85,7 +85,8 @@ pub fn read<D: Gpu>(
     for (channel, Channel { gpu, what }) in (0..).zip(channels) {
         let Some(gpu) = gpus.get(*gpu) else { continue };
         let at = clock.now();
-        let value = ask(&gpu.device, *what).map_or_else(ChannelValue::Missing, |raw| convert(*what, raw));
+        let said = if gpu.sleeps() { Err(Missing::Inactive) } else { ask(&gpu.device, *what) };
+        let value = said.map_or_else(ChannelValue::Missing, |raw| convert(*what, raw));
         out.push(ChannelReading { channel, at, value });
     }
 }

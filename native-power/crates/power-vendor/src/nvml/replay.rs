@@ -1,5 +1,7 @@
 //! Recorded answers on their way through what live ones go through.
 
+use std::path::Path;
+
 use power_core::{Clock, Excluded, Joules, Ledger, Missing, Nanos, PowerError};
 
 use super::{
@@ -33,7 +35,7 @@ pub struct GpusReplay {
 /// Counts the energy of recorded devices over a span, as the source counts that of live ones.
 pub fn replay_gpus(traces: &[GpuTrace], span: Nanos) -> Result<GpusReplay, PowerError> {
     let shown = traces.iter().map(|trace| Ok(Recorded { trace: trace.clone(), ended: false })).collect();
-    let mut board = Board::of(shown)?;
+    let mut board = Board::of(shown, Path::new("/"))?;
     let mut ledgers: Vec<_> =
         board.domains.iter().map(|(_, booking)| Ledger::every(span, *booking)).collect();
     let mut booked = vec![Joules::ZERO; ledgers.len()];
