@@ -6,6 +6,7 @@ import {
   meanPower,
   netEnergy,
   type PowerSeries,
+  seriesWithoutStale,
   type Window,
 } from '@perwatt/metrics';
 import { sumKnown, summedOf } from './power-meter.js';
@@ -42,9 +43,17 @@ export interface AccountSpans {
 
 const nothing: Bounded = { energy_j: null, lo_j: null, hi_j: null };
 
-/** Accounts for every domain of one source. A platform that shows less than the packages it holds is not believed. */
-export function accountFor(series: readonly PowerSeries[], spans: AccountSpans): DomainAccount[] {
-  const accounts = series.map((own) => accountOf(own, spans));
+/**
+ * Accounts for every domain of one source. A platform that shows less than the packages it holds is not believed; a
+ * counter that stood still gives way to the power beside it, or is unknown.
+ */
+export function accountFor(recorded: readonly PowerSeries[], spans: AccountSpans): DomainAccount[] {
+  const { series, gauged, unknown: stale } = seriesWithoutStale(recorded, spans.window);
+  const stoodStill = new Set([...gauged, ...stale]);
+  const accounts = series.map((own) => {
+    const account = accountOf(own, spans);
+    return stoodStill.has(own.domain.id) ? unknown(account, reasons.stale_counter) : account;
+  });
   const packages_j = sumOf(accounts, ({ domain, gross }) =>
     domain.in_total && domain.scope === 'package' ? (gross.energy_j ?? 0) : 0,
   );

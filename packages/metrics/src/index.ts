@@ -177,6 +177,7 @@ export {
   quantile,
   quantileInterval,
   quantileIntervals,
+export { seriesWithoutStale } from './stale-gauge.js';
   standardDeviation,
   studentT,
   t95,

@@ -4,7 +4,7 @@ import { cellMetrics } from './cell-metrics.js';
 import type { SittingInput } from './cell-types.js';
 import { callRow, queryRow } from './rows.fixture.js';
 import { call, every, seriesOf, span } from './series.fixture.js';
-import { gaugesForStale, standsStillBeside } from './stale-gauge.js';
+import { gaugesForStale, seriesWithoutStale, standsStillBeside } from './stale-gauge.js';
 import type { PowerSeries } from './types.js';
 
 const times = every(0.1, 20);
@@ -92,4 +92,29 @@ test('the cell is flagged, with the counter by name', () => {
       text: 'gpu:energy stood still while the power beside it did not',
     },
   ]);
+});
+
+test('of one source and one window: the power is in the total, and the counter out of it', () => {
+  const roles = (series: readonly PowerSeries[], window = span(3, 13)) => {
+    const found = seriesWithoutStale(series, window);
+    return [found.series.map(({ domain }) => [domain.id, domain.in_total]), found.gauged, [...found.unknown]];
+  };
+  const both = [counter(still(5, 2)), power(90)];
+  expect(roles(both)).toEqual([
+    [
+      ['gpu:energy', false],
+      ['gpu:power', true],
+    ],
+    ['gpu:energy'],
+    [],
+  ]);
+  expect(roles(both, span(8, 13))).toEqual([
+    [
+      ['gpu:energy', true],
+      ['gpu:power', false],
+    ],
+    [],
+    [],
+  ]);
+  expect(roles([counter(still(5, 6))])).toEqual([[['gpu:energy', true]], [], ['gpu:energy']]);
 });

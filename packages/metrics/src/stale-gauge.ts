@@ -94,6 +94,17 @@ export function gaugesForStale(used: readonly BusySitting[]): WithoutStale {
   return { sittings: used.map((one) => swapped(one, domains)), gauged: stale, unknown: new Set() };
 }
 
+/** What `gaugesForStale` makes of the series of one source over one window. */
+export function seriesWithoutStale(
+  series: readonly PowerSeries[],
+  window: Window,
+): { readonly series: readonly PowerSeries[] } & Pick<WithoutStale, 'gauged' | 'unknown'> {
+  const { sittings, gauged, unknown } = gaugesForStale([
+    { sitting: { sitting: 0, window, series, baselines: [] }, busy: [window] },
+  ]);
+  return { series: sittings.flatMap(({ sitting }) => sitting.series), gauged, unknown };
+}
+
 /** The sitting with the power of these devices in the total, and their counters out of it. */
 function swapped({ sitting, busy }: BusySitting, counters: readonly Domain[]): BusySitting {
   const gauges = new Map(
