@@ -20,8 +20,8 @@ struct Fake(Arc<Mutex<Script>>);
 struct Script {
     description: Vec<u8>,
     counts: Vec<u64>,
-    /// Added to every count after each look.
-    step: u64,
+    /// Added to the counts after each look; to those beyond it nothing.
+    steps: Vec<u64>,
     refuses: Option<(u32, io::ErrorKind)>,
     version: u16,
 }
@@ -59,9 +59,9 @@ impl EmiPort for Fake {
             }
             code::METADATA => script.description.clone(),
             code::MEASUREMENT => {
-                let step = script.step;
+                let steps = script.steps.clone();
                 let now = script.counts.clone();
-                script.counts.iter_mut().for_each(|count| *count += step);
+                script.counts.iter_mut().zip(steps).for_each(|(count, step)| *count += step);
                 now.iter().flat_map(|count| [*count, 1]).flat_map(u64::to_le_bytes).collect()
             }
             _ => return Err(io::ErrorKind::InvalidInput.into()),
@@ -160,7 +160,7 @@ fn a_hundred_watts_for_ten_seconds_are_a_kilojoule() {
 #[test]
 fn a_die_that_shows_the_counter_of_another_is_counted_once() {
     let twins = Fake::new(&[("RAPL_Package0_PKG", 5_000_000), ("RAPL_Package1_PKG", 6_000_000)]);
-    twins.set(|script| script.step = 1_000_000);
+    twins.set(|script| script.steps = vec![1_000_000; 2]);
     let source = open(&[&twins]);
     let expected = [("emi:package-0", Scope::Package, true), ("emi:package-1", Scope::Package, false)];
     assert_eq!(told(&source), expected);
@@ -171,8 +171,11 @@ fn a_die_that_shows_the_counter_of_another_is_counted_once() {
         told(&open(&[&still])).iter().all(|(_, _, counted)| *counted),
         "they never grew: nothing is known"
     );
+    let unlike = Fake::new(&[("RAPL_Package0_PKG", 5_000_000), ("RAPL_Package1_PKG", 6_000_000)]);
+    unlike.set(|script| script.steps = vec![1_000_000, 1_100_000]);
+    assert!(told(&open(&[&unlike])).iter().all(|(_, _, counted)| *counted), "they grow apart");
     let apart = Fake::new(&[("RAPL_Package0_PKG", 5_000_000), ("RAPL_Package1_PKG", 600_000_000)]);
-    apart.set(|script| script.step = 1_000_000);
+    apart.set(|script| script.steps = vec![1_000_000; 2]);
     assert!(told(&open(&[&apart])).iter().all(|(_, _, counted)| *counted), "2.1 J apart");
 }
 
