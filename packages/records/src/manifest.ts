@@ -172,6 +172,12 @@ export interface DomainLedger {
   readonly queries_j: number | null;
   /** Integrated on its own over the spans without surviving calls. */
   readonly unattributed_j: number | null;
+  /**
+   * The meter less the idle, loaded model, and less the idle host; null without a baseline, absent in older runs. May be
+   * negative. The idle host is the one before: it is measured again only after the ledger was written, and reports use both.
+   */
+  readonly net_j?: number | null;
+  readonly net_host_j?: number | null;
   /** Part of `unattributed_j` in crashed sittings after their last surviving call. */
   readonly lost_work_j: number | null;
   readonly coverage_ratio: number;

@@ -93,6 +93,12 @@ test('a bit flipped in the rows is named', () => {
   ]);
 });
 
+test('rows that are gone are named', () => {
+  const { path, manifest } = written([row(1)]);
+  rmSync(join(path, manifest.segment.file));
+  expect(readPublished(path)).toMatchObject({ rows: [], torn: [{ reason: 'the file is missing' }] });
+});
+
 test('a folder that exists is left alone, and a discarded run leaves none', () => {
   const path = join(root, 'imported');
   const writer = createPublishedRun(path);

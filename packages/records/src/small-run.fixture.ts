@@ -34,7 +34,7 @@ export function smallRun(root: string, options: SmallRunOptions = {}): RunFolder
     const cell = smallCell({ letter, position, run_id });
     run.writeCell(worked.includes(letter) ? written(run, cell, queries) : cell);
   }
-  const power = samples(run, options.boot_id ?? 'boot-1');
+  const power = samples(run, options.boot_id ?? null);
   run.updateManifest({ status: worked.length === cells.length ? 'done' : 'interrupted', power: [power] });
   return run;
 }
@@ -66,7 +66,13 @@ function smallManifest(
       governor: null,
       node: 'v20',
     },
-    clocks: [{ boot_id: options.boot_id ?? 'boot-1', at_ns: '5', wall_time: '2026-01-01T00:00:00Z' }],
+    clocks: [
+      {
+        boot_id: options.boot_id === undefined ? 'boot-1' : options.boot_id,
+        at_ns: '5',
+        wall_time: '2026-01-01T00:00:00Z',
+      },
+    ],
     left_out: [],
     power: [],
   };
@@ -215,7 +221,7 @@ export function segment(
   return writer.close();
 }
 
-function samples(run: RunFolder, boot_id: string): RunManifest['power'][number] {
+function samples(run: RunFolder, boot_id: string | null): RunManifest['power'][number] {
   const file = 'rapl-0.arrows';
   const metadata = { source: 'rapl' };
   const writer = SegmentWriter.create({
