@@ -142,6 +142,18 @@ test('calls without an answer are lost work, where no other call was in flight',
   expect(ledger?.lost_work_j).toBeCloseTo(40, 9);
 });
 
+test('a ledger tells its meter net of the loaded model and net of the idle host', () => {
+  const calls = [call('q1', 2, 6)];
+  const host = { ...idle('before', 3), kind: 'host_idle' as const };
+  const input = { series: [series('a', 10)], calls, surviving: calls, window };
+  const [both] = ledgersOf({ ...input, baselines: [idle('before', 4), idle('after', 6), host] });
+  expect(both?.net_j).toBeCloseTo(200 - 5 * 20, 3);
+  expect(both?.net_host_j).toBeCloseTo(200 - 3 * 20, 6);
+  expect(ledgersOf(input)[0]).toMatchObject({ net_j: null, net_host_j: null });
+  const [sum] = addLedgers([both!], [both!]);
+  expect(sum?.net_host_j).toBeCloseTo(280, 6);
+});
+
 test('ledgers of sittings add up; a domain that one of them lacks has no total', () => {
   const calls = [call('q1', 2, 6)];
   const both = ledgersOf({ series: [series('a', 10), series('b', 5)], calls, surviving: calls, window });

@@ -6,6 +6,7 @@ import {
   boundaryOf,
   busySpans,
   type CallSpan,
+  type EnergyReading,
   energyInWindow,
   idleSpans,
   netEnergy,
@@ -150,9 +151,13 @@ function shareOfTime(share: ReturnType<typeof sharing>, window: Window): Map<str
   return new Map([...queries].map(([id, { energy_j }]) => [id, energy_j]));
 }
 
-function baselinePoints(baselines: readonly Baseline[], domain: string): Part['points'] {
+function baselinePoints(
+  baselines: readonly Baseline[],
+  domain: string,
+  kind: Baseline['kind'] = 'loaded_idle',
+): Part['points'] {
   const point = (when: Baseline['when']): BaselinePoint | null => {
-    const baseline = baselines.findLast((b) => b.kind === 'loaded_idle' && b.when === when);
+    const baseline = baselines.findLast((b) => b.kind === kind && b.when === when);
     const power = baseline?.powers.find((p) => p.domain === domain);
     if (baseline === undefined || power === undefined) return null;
     const { power_w, lo_w, hi_w } = power;
@@ -169,13 +174,15 @@ export interface LedgerInput {
   readonly calls: readonly CallRow[];
   readonly surviving: readonly CallRow[];
   readonly window: Window;
+  /** Idle power before and after, for net energy. Default none. */
+  readonly baselines?: readonly Baseline[];
   /** Whether a crash ended the sitting: then what ran after its last call on record left nothing. Default false. */
   readonly cut_off?: boolean;
 }
 
 /** Meter, queries and the rest of every domain over one sitting. */
 export function ledgersOf({ series, ...input }: LedgerInput): DomainLedger[] {
-  const { surviving, window } = input;
+  const { surviving, window, baselines = [] } = input;
   const lost = lostSpans(input);
   const summed = summedDomains(series);
   return series.map((s) => {
@@ -186,6 +193,8 @@ export function ledgersOf({ series, ...input }: LedgerInput): DomainLedger[] {
       meter_j: meter.energy_j,
       queries_j,
       unattributed_j,
+      net_j: netOf(meter, window, baselinePoints(baselines, s.domain.id)),
+      net_host_j: netOf(meter, window, baselinePoints(baselines, s.domain.id, 'host_idle')),
       lost_work_j:
         meter.energy_j === null
           ? null
@@ -194,6 +203,14 @@ export function ledgersOf({ series, ...input }: LedgerInput): DomainLedger[] {
       reason,
     };
   });
+}
+
+/** The meter's energy less idle power over the whole window; null where either isn't known. */
+function netOf(meter: EnergyReading, window: Window, points: Part['points']): number | null {
+  const { energy_j, lo_j, hi_j } = meter;
+  if (energy_j === null || lo_j === null || hi_j === null) return null;
+  const length_ns = Number(window.end - window.start);
+  return netEnergy({ gross: { energy_j, lo_j, hi_j }, window, length_ns, ...points }).energy_j;
 }
 
 /** Spans in which only calls without an answer were in flight, on record or cut off before they were. */
@@ -237,6 +254,8 @@ export function addLedgers(
       meter_j: plus(a.meter_j, b.meter_j),
       queries_j: plus(a.queries_j, b.queries_j),
       unattributed_j: plus(a.unattributed_j, b.unattributed_j),
+      net_j: plus(a.net_j ?? null, b.net_j ?? null),
+      net_host_j: plus(a.net_host_j ?? null, b.net_host_j ?? null),
       lost_work_j: plus(a.lost_work_j, b.lost_work_j),
       coverage_ratio: Math.min(a.coverage_ratio, b.coverage_ratio),
       reason: a.reason ?? b.reason,
@@ -248,6 +267,8 @@ const nothing: Omit<DomainLedger, 'domain' | 'in_total'> = {
   meter_j: null,
   queries_j: null,
   unattributed_j: null,
+  net_j: null,
+  net_host_j: null,
   lost_work_j: null,
   coverage_ratio: 0,
   reason: 'the domain was read in some sittings only',

@@ -76,7 +76,14 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
       }),
     );
   const segment = writeRows(run, cell, { rows, sitting });
-  const ledgers = ledgersOf({ series, calls, surviving, window, cut_off: opened.end_ns === null });
+  const ledgers = ledgersOf({
+    series,
+    calls,
+    surviving,
+    window,
+    baselines: closed.baselines,
+    cut_off: opened.end_ns === null,
+  });
   const { power } = run.manifest;
   const flags = live === null ? recordedFlags(power, opened.boot_id) : live.power.flags();
   const flagged: Sitting = { ...closed, power_flags: flagsOfTotal(flags, { ledgers, power }) };

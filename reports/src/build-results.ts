@@ -1,7 +1,15 @@
 import { flagsOf } from '@perwatt/core';
-import { type CellMetrics, cellMetrics, METRIC_SPEC_VERSION, metrics } from '@perwatt/metrics';
+import {
+  type CellMetrics,
+  cellMetrics,
+  type EnergyDetail,
+  energyDetail,
+  METRIC_SPEC_VERSION,
+  metrics,
+} from '@perwatt/metrics';
 import type { CellFile, RunFolder } from '@perwatt/records';
-import { cellInput, readCell } from './cell-input.js';
+import { baselineFacts } from './baseline-facts.js';
+import { cellInput, hostBaselines, readCell } from './cell-input.js';
 import { notMeasured } from './not-measured.js';
 import { cellsOnFront } from './pareto-cells.js';
 import { powerTimeline } from './power-timeline.js';
@@ -17,7 +25,13 @@ import { verdictOf } from './verdict.js';
 
 type Draft = Omit<CellResult, 'on_front'>;
 
-const resultOf = (cell: CellFile, computed: CellMetrics, torn: readonly string[]): Draft => ({
+interface Computed {
+  readonly metrics: CellMetrics;
+  readonly detail: EnergyDetail;
+  readonly torn: readonly string[];
+}
+
+const resultOf = (cell: CellFile, { metrics: computed, detail, torn }: Computed): Draft => ({
   cell_id: cell.cell_id,
   point: cell.point,
   position: cell.position,
@@ -29,6 +43,8 @@ const resultOf = (cell: CellFile, computed: CellMetrics, torn: readonly string[]
   max_tokens: cell.max_tokens,
   metrics: computed.values,
   energy: computed.energy,
+  energy_detail: detail,
+  baselines: baselineFacts(cell, computed.energy.boundary?.domains.map(({ id }) => id) ?? []),
   counts: computed.counts,
   failed_ratio: computed.failed_ratio,
   guess_rate: computed.guess_rate,
@@ -70,7 +86,9 @@ export function buildResults(run: RunFolder): RunResults {
   const drafts = files.map((cell) => {
     const { torn, ...rows } = readCell(run, cell.cell_id);
     shown_queries[cell.cell_id] = shownQueries(rows.queries, run.readTexts(cell.cell_id).rows);
-    return resultOf(cell, cellMetrics(cellInput(cell, rows, { power })), torn);
+    const input = cellInput(cell, rows, { power });
+    const detail = energyDetail(input, hostBaselines(cell));
+    return resultOf(cell, { metrics: cellMetrics(input), detail, torn });
   });
   const { axes } = manifest.matrix;
   const datasets = axes.dataset.map(({ id }) => id);

@@ -1,6 +1,13 @@
 import { coversEndpoint, type Domain, instant } from '@perwatt/core';
-import type { BaselineInput, CellInput, PowerSeries, SittingInput, Window } from '@perwatt/metrics';
-import type { CellFile, PowerFileSeries, RunFolder, Sitting } from '@perwatt/records';
+import type {
+  BaselineInput,
+  CellInput,
+  HostBaselines,
+  PowerSeries,
+  SittingInput,
+  Window,
+} from '@perwatt/metrics';
+import type { Baseline, CellFile, PowerFileSeries, RunFolder, Sitting } from '@perwatt/records';
 
 type Rows = Pick<CellInput, 'queries' | 'calls'>;
 
@@ -49,10 +56,10 @@ function seriesOf(domain: Domain, samples: Omit<PowerSeries, 'domain'>): PowerSe
   return series;
 }
 
-/** Loaded, idle baselines of a sitting, each at the middle of the span it was taken over. */
-function baselinesOf({ baselines }: Sitting): BaselineInput[] {
+/** Baselines of one kind of a sitting, each at the middle of the span it was taken over. */
+function baselinesOf({ baselines }: Sitting, of: Baseline['kind'] = 'loaded_idle'): BaselineInput[] {
   return baselines
-    .filter(({ kind }) => kind === 'loaded_idle')
+    .filter(({ kind }) => kind === of)
     .flatMap(({ when, start_ns, end_ns, powers }) =>
       powers.flatMap(({ domain, power_w, lo_w, hi_w }) => {
         if (power_w === null || lo_w === null || hi_w === null) return [];
@@ -61,6 +68,10 @@ function baselinesOf({ baselines }: Sitting): BaselineInput[] {
       }),
     );
 }
+
+/** Baselines of the idle host by sitting. */
+export const hostBaselines = ({ sittings }: CellFile): HostBaselines =>
+  new Map(sittings.map((sitting) => [sitting.sitting, baselinesOf(sitting, 'host_idle')]));
 
 /** What the metrics of one cell are made of, out of its records and the power of the run. */
 export function cellInput(

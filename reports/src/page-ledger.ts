@@ -1,5 +1,6 @@
+import { type CallPhase, callPhases } from '@perwatt/metrics';
 import type { DomainLedger } from '@perwatt/records';
-import { DASH, formatNumber, formatPercent } from './format.js';
+import { DASH, formatNanos, formatNumber, formatPercent } from './format.js';
 import { type Html, html } from './html.js';
 import { modelDot, reasonText, tierBadge } from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
@@ -33,5 +34,62 @@ export function ledgerSection(results: RunResults): Html {
   if (all.length === 0) return html``;
   return html`<section id="ledger"><h2>Where the joules went</h2>
 <p class="soft small">For every cell and domain: energy of the queries + unattributed energy (no call in flight) = meter, over the measured windows. Lost work is the part of the unattributed energy that sittings cut off left without a result.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Energy ledger"><table><thead><tr><th scope="col">Cell</th><th scope="col">Domain</th><th scope="col" class="n">Meter<small>J</small></th><th scope="col" class="n">Queries<small>J</small></th><th scope="col" class="n">Unattributed<small>J</small></th><th scope="col" class="n">Lost work<small>J</small></th><th scope="col" class="n">Ledger<small>share of the meter</small></th><th scope="col" class="n">Covered</th></tr></thead><tbody>${all}</tbody></table></div></section>`;
+<div class="scroll" tabindex="0" role="region" aria-label="Energy ledger"><table><thead><tr><th scope="col">Cell</th><th scope="col">Domain</th><th scope="col" class="n">Meter<small>J</small></th><th scope="col" class="n">Queries<small>J</small></th><th scope="col" class="n">Unattributed<small>J</small></th><th scope="col" class="n">Lost work<small>J</small></th><th scope="col" class="n">Ledger<small>share of the meter</small></th><th scope="col" class="n">Covered</th></tr></thead><tbody>${all}</tbody></table></div>${detailTables(results)}</section>`;
+}
+
+const kinds = { host_idle: 'idle host', loaded_idle: 'idle, model loaded' } as const;
+
+function baselineRows(results: RunResults, cell: CellResult): Html[] {
+  const mark = cell.energy.boundary?.provenance === 'estimated' ? '~' : '';
+  return cell.baselines.map(
+    ({ kind, when, shared, length_ns, age_ns, power_w, drift_ratio, sitting }) =>
+      html`<tr><th scope="row">${modelDot(results, cell.point.model)}${cell.point.model}<small>${[cell.point.dataset, cell.point.strategy, cell.point.load].join(' · ')}${cell.baselines.some((b) => b.sitting > 0) ? ` · sitting ${sitting}` : ''}</small></th>
+<td>${kinds[kind]}, ${when}${shared ? html`<small>shared by cells</small>` : html``}</td><td class="n">${joules(power_w, mark)}</td><td class="n">${formatNanos(length_ns)}</td><td class="n">${formatNanos(age_ns)}</td><td class="n">${drift_ratio === null ? DASH : formatPercent(drift_ratio)}</td></tr>`,
+  );
+}
+
+function phaseRow(results: RunResults, cell: CellResult): Html {
+  const { energy, energy_detail: detail, point } = cell;
+  const mark = energy.boundary?.provenance === 'estimated' ? '~' : '';
+  const { phases, method, reason } = detail.phases;
+  const part = (phase: CallPhase) =>
+    html`<td class="n">${joules(phases?.[phase].energy_j ?? null, mark)}</td>`;
+  const how =
+    method === 'isolated'
+      ? 'measured'
+      : method === 'time_share'
+        ? 'allocated by time'
+        : reasonText(reason ?? '');
+  return html`<tr><th scope="row">${modelDot(results, point.model)}${point.model}<small>${[point.dataset, point.strategy, point.load].join(' · ')}</small></th>
+<td class="n">${joules(energy.gross_j, mark)}</td><td class="n">${joules(energy.net_j, mark)}</td><td class="n">${joules(detail.net_host_j, mark)}</td>${callPhases.map(part)}<td>${how}</td></tr>`;
+}
+
+const table = (label: string, head: readonly string[], rows: readonly Html[]): Html =>
+  rows.length === 0
+    ? html``
+    : html`<h3>${label}</h3><div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr>${head.map((text) => html`<th scope="col">${text}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+
+/** Gross and net energy by cell and phase, and the idle baselines behind the net figures. */
+function detailTables(results: RunResults): Html {
+  const cells = results.cells.filter(({ energy }) => energy.boundary !== null);
+  const heads = [
+    'Cell',
+    'Gross, J',
+    'Net, J',
+    'Net of the idle host, J',
+    'Prefill, J',
+    'Decode, J',
+    'After the output, J',
+    'Not split, J',
+    'Phases are',
+  ];
+  return html`${table(
+    'Gross, net and phases',
+    heads,
+    cells.map((cell) => phaseRow(results, cell)),
+  )}${table(
+    'Idle baselines',
+    ['Cell', 'Baseline', 'Power, W', 'Length', 'Age', 'Drift'],
+    cells.flatMap((cell) => baselineRows(results, cell)),
+  )}`;
 }

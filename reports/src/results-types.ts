@@ -1,6 +1,7 @@
 import type { Domain, Provenance } from '@perwatt/core';
-import type { CellCounts, CellEnergy, Metric, MetricId, MetricValue } from '@perwatt/metrics';
+import type { CellCounts, CellEnergy, EnergyDetail, Metric, MetricId, MetricValue } from '@perwatt/metrics';
 import type {
+  Baseline,
   CellFile,
   CellPoint,
   CellProvenance,
@@ -22,6 +23,22 @@ export interface ShownQuery {
   readonly extracted: string | null;
 }
 
+/** One idle baseline of a cell, over the domains of its boundary. */
+export interface BaselineFact {
+  readonly sitting: number;
+  readonly kind: Baseline['kind'];
+  readonly when: Baseline['when'];
+  /** Taken once for several cells. */
+  readonly shared: boolean;
+  readonly length_ns: number;
+  /** From its middle to the middle of the sitting's window, ns: how old it was, or how late it came. */
+  readonly age_ns: number;
+  /** W; null where a domain's isn't known. */
+  readonly power_w: number | null;
+  /** Change from the one before to the one after, as a share of the first; null unless both are known. */
+  readonly drift_ratio: number | null;
+}
+
 /** One cell of the matrix with everything a table, a figure or a comparison needs of it. */
 export interface CellResult {
   readonly cell_id: string;
@@ -35,6 +52,9 @@ export interface CellResult {
   readonly max_tokens: number;
   readonly metrics: Readonly<Record<MetricId, MetricValue>>;
   readonly energy: CellEnergy;
+  /** Net of the idle host, and energy by phase of the calls. */
+  readonly energy_detail: EnergyDetail;
+  readonly baselines: readonly BaselineFact[];
   readonly counts: CellCounts;
   readonly failed_ratio: number | null;
   readonly guess_rate: number | null;

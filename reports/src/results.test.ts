@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readSegment, SegmentWriter } from '@perwatt/records';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildResults } from './build-results.js';
 import { paretoFigure } from './pareto-figure.js';
@@ -87,6 +88,55 @@ describe('what was not measured', () => {
   test('quick and estimated runs say so', () => {
     const found = codes(resultsOf({ power: 'estimated', protocol: 'quick' }));
     expect(found).toEqual(expect.arrayContaining(['estimated', 'quick', 'net_not_resolved']));
+  });
+
+  test('measured and estimated energy on one record are never one figure', () => {
+    const run = syntheticRun({ root: join(root, 'mixed'), items: 4 });
+    const alone = buildResults(run);
+    const [measured] = run.manifest.power;
+    const { rows } = readSegment(join(run.powerFolder, measured!.file), 'samples');
+    const writer = SegmentWriter.create({
+      folder: run.powerFolder,
+      file: 'guess-0.arrows',
+      table: 'samples',
+      sitting: 0,
+      metadata: {},
+    });
+    writer.append(rows.map((row) => ({ ...row, domain: 'guess:cpu' })));
+    const guess = {
+      ...measured!.domains[0]!,
+      id: 'guess:cpu',
+      source: 'guess',
+      provenance: 'estimated' as const,
+    };
+    const added = { ...measured!, file: 'guess-0.arrows', source: 'guess', provenance: 'estimated' as const };
+    run.updateManifest({ power: [measured!, { ...added, domains: [guess], segment: writer.close() }] });
+    const results = buildResults(run);
+    for (const [i, { energy, metrics }] of results.cells.entries()) {
+      expect(energy.boundary?.provenance).toBe('counter');
+      expect(energy.boundary?.domains.map(({ id }) => id)).not.toContain('guess:cpu');
+      expect(energy.gross_j).toBe(alone.cells[i]?.energy.gross_j);
+      expect(metrics.ipj_per_j.provenance).toBe('counter');
+    }
+    const note = results.not_measured.find(({ code }) => code === 'outside_boundary');
+    expect(note?.text).toContain('guess:cpu (estimated)');
+  });
+
+  test('every baseline has its age and drift, and net of the idle host is null without one', () => {
+    const { cells } = resultsOf();
+    for (const { baselines, energy_detail: detail } of cells) {
+      expect(baselines.map(({ kind, when }) => `${kind} ${when}`)).toEqual([
+        'loaded_idle before',
+        'loaded_idle after',
+      ]);
+      for (const { age_ns, length_ns, power_w } of baselines) {
+        expect(age_ns).toBeGreaterThan(length_ns / 2);
+        expect(power_w).toBeGreaterThan(0);
+      }
+      expect(baselines[0]?.drift_ratio).toBeCloseTo(baselines[1]!.power_w! / baselines[0]!.power_w! - 1, 12);
+      expect(detail).toMatchObject({ net_host_j: null, net_host_reason: 'no_baseline' });
+      expect(detail.phases.reason).toBeNull();
+    }
   });
 
   test('an endpoint on another host has no energy of this one', () => {

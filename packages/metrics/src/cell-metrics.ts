@@ -15,14 +15,15 @@ const DRIFT_FLAG = 0.05;
 const percent = (ratio: number): string => `${(ratio * 100).toFixed(1)} %`;
 
 /** The calls of the measured window that belong to a query with a row in the same sitting. */
-function settledCalls({ queries, calls }: CellInput): CallRow[] {
+export function settledCalls({ queries, calls }: CellInput): CallRow[] {
   const settled = new Set(queries.map(({ query_id, sitting }) => `${sitting} ${query_id}`));
   return calls.filter(
     ({ phase, query_id, sitting }) => phase === 'measure' && settled.has(`${sitting} ${query_id}`),
   );
 }
 
-function bySitting(calls: readonly CallRow[]): CallsBySitting {
+/** Spans of calls by the sitting that made them. */
+export function bySitting(calls: readonly CallRow[]): CallsBySitting {
   const spans = new Map<number, ReturnType<typeof spanOf>[]>();
   for (const call of calls) {
     const sitting = spans.get(call.sitting);

@@ -51,6 +51,15 @@ export {
   coverageBySubject,
   guessingFloor,
 } from './coverage.js';
+export {
+  type CallPhase,
+  type CellPhases,
+  callPhases,
+  type EnergyDetail,
+  energyDetail,
+  type HostBaselines,
+  type PhaseShare,
+} from './energy-detail.js';
 export { type ProductName, powersOf, type TotalName, totalNames } from './energy-figures.js';
 export { energyInWindow, energyOverSpans } from './energy-window.js';
 export { countParams, type LayerKinds, layerKinds, type ParamCounts } from './flops/count-params.js';
@@ -168,6 +177,7 @@ export {
 export { type CrossCheck, crossCheck, holdsPackages } from './sanity.js';
 export { shortestMeasurable } from './series-index.js';
 export { busySpans, idleSpans, totalLength } from './spans.js';
+export { seriesWithoutStale } from './stale-gauge.js';
 export {
   type ClusteredEstimate,
   clusteredMean,
@@ -177,7 +187,6 @@ export {
   quantile,
   quantileInterval,
   quantileIntervals,
-export { seriesWithoutStale } from './stale-gauge.js';
   standardDeviation,
   studentT,
   t95,

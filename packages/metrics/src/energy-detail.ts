@@ -1,0 +1,125 @@
+import { type CallRow, type Instant, instant } from '@perwatt/core';
+import { attribute } from './attribute.js';
+import { boundaryOf } from './boundary.js';
+import { cellEnergy } from './cell-energy.js';
+import { bySitting, settledCalls } from './cell-metrics.js';
+import type { BaselineInput, CellInput, SittingInput } from './cell-types.js';
+import type { CallSpan, PowerSeries } from './types.js';
+
+/** What a cell's calls were doing: until the first output, until the last, after it; or it isn't on record. */
+export const callPhases = ['prefill', 'decode', 'rest', 'unsplit'] as const;
+/** One of `callPhases`. */
+export type CallPhase = (typeof callPhases)[number];
+
+/** Energy of one phase over a cell, with the bounds of the sensors. */
+export interface PhaseShare {
+  readonly energy_j: number;
+  readonly lo_j: number;
+  readonly hi_j: number;
+  /** Calls that had it. */
+  readonly calls: number;
+}
+
+/** Energy of a cell by phase of its calls; all null where a part of it isn't known. */
+export interface CellPhases {
+  /** `isolated` where no two calls overlapped; else time in which several ran is shared equally. */
+  readonly method: 'isolated' | 'time_share' | 'none';
+  readonly phases: Readonly<Record<CallPhase, PhaseShare>> | null;
+  readonly reason: string | null;
+}
+
+/** What stands beside a cell's gross and net energy. */
+export interface EnergyDetail {
+  /** Gross energy over the busy time less the idle host, J; null without a baseline of it. */
+  readonly net_host_j: number | null;
+  readonly net_host_lo_j: number | null;
+  readonly net_host_hi_j: number | null;
+  /** Whether its interval excludes 0. */
+  readonly net_host_resolved: boolean;
+  readonly net_host_reason: string | null;
+  readonly phases: CellPhases;
+}
+
+/** Baselines of the idle host by sitting. */
+export type HostBaselines = ReadonlyMap<number, readonly BaselineInput[]>;
+
+/** Net energy over the idle host, and energy by phase, over the same calls and domains as the cell's own energy. */
+export function energyDetail(input: CellInput, host: HostBaselines): EnergyDetail {
+  const calls = settledCalls(input);
+  const sittings = input.sittings.map((own) => ({ ...own, baselines: host.get(own.sitting) ?? [] }));
+  const net = cellEnergy(sittings, bySitting(calls));
+  return {
+    net_host_j: net.net_j,
+    net_host_lo_j: net.net_lo_j,
+    net_host_hi_j: net.net_hi_j,
+    net_host_resolved: net.net_resolved,
+    net_host_reason: net.net_reason,
+    phases: cellPhases(input.sittings, calls),
+  };
+}
+
+interface PhaseSpan extends CallSpan {
+  readonly query_id: CallPhase;
+}
+
+/** The spans of a call, each named by its phase. */
+function phaseSpans(call: CallRow): PhaseSpan[] {
+  const [start, end] = [instant(call.dispatch_ns), instant(call.end_ns)];
+  const { first_any_ns, last_content_ns } = call;
+  const ordered =
+    first_any_ns !== null &&
+    last_content_ns !== null &&
+    start <= first_any_ns &&
+    first_any_ns <= last_content_ns &&
+    last_content_ns <= end;
+  if (!ordered) return [{ query_id: 'unsplit', start, end }];
+  const [first, last] = [instant(first_any_ns), instant(last_content_ns)];
+  return [spanOf('prefill', start, first), spanOf('decode', first, last), spanOf('rest', last, end)].filter(
+    (span) => span.start < span.end,
+  );
+}
+
+const spanOf = (query_id: CallPhase, start: Instant, end: Instant): PhaseSpan => ({ query_id, start, end });
+
+const none = (reason: string): CellPhases => ({ method: 'none', phases: null, reason });
+
+function cellPhases(sittings: readonly SittingInput[], calls: readonly CallRow[]): CellPhases {
+  const spans = calls.map((call) => ({ sitting: call.sitting, spans: phaseSpans(call) }));
+  const used = sittings.filter(({ sitting }) => spans.some((call) => call.sitting === sitting));
+  if (used.length === 0) return none('no_calls');
+  const boundary = boundaryOf(used.flatMap(({ series }) => series.map(({ domain }) => domain)));
+  if (boundary === null) return none('no_power');
+  const parts = used.flatMap((sitting) => {
+    const own = spans.filter((call) => call.sitting === sitting.sitting).flatMap((call) => call.spans);
+    return boundary.domains.map(({ id }) => sharesOf(sitting, id, own));
+  });
+  const reason = parts.find((part) => typeof part === 'string');
+  if (typeof reason === 'string') return none(reason);
+  const known = parts.filter((part) => typeof part !== 'string');
+  const count = (phase: CallPhase) =>
+    spans.filter((call) => call.spans.some(({ query_id }) => query_id === phase)).length;
+  const sum = (phase: CallPhase): PhaseShare => {
+    const add = (key: 'energy_j' | 'lo_j' | 'hi_j') =>
+      known.reduce((total, { queries }) => total + (queries.get(phase)?.[key] ?? 0), 0);
+    return { energy_j: add('energy_j'), lo_j: add('lo_j'), hi_j: add('hi_j'), calls: count(phase) };
+  };
+  return {
+    method: overlapping(calls) ? 'time_share' : 'isolated',
+    phases: { prefill: sum('prefill'), decode: sum('decode'), rest: sum('rest'), unsplit: sum('unsplit') },
+    reason: null,
+  };
+}
+
+/** Shares of one domain in one sitting, or why there are none. */
+function sharesOf({ series, window }: SittingInput, id: string, spans: readonly CallSpan[]) {
+  const own: PowerSeries | undefined = series.find(({ domain }) => domain.id === id);
+  if (own === undefined) return 'domain_missing';
+  const { method, queries, reason } = attribute(own, spans, window);
+  return method === 'none' ? (reason ?? 'not_covered') : { queries };
+}
+
+/** Whether any two calls were in flight at once. */
+function overlapping(calls: readonly CallRow[]): boolean {
+  const inOrder = calls.toSorted((a, b) => Number(a.dispatch_ns - b.dispatch_ns));
+  return inOrder.some(({ dispatch_ns }, i) => dispatch_ns < (inOrder[i - 1]?.end_ns ?? dispatch_ns));
+}
