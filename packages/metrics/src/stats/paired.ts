@@ -6,6 +6,7 @@ import {
   type CrossedVariance,
   crossedParts,
   joinParts,
+  type VariancePart,
 } from './crossed-variance.js';
 import { type Contribution, type Powers, productFigure, totalsOf } from './product-figure.js';
 
@@ -46,19 +47,24 @@ const itemsOf = (entries: readonly Contribution[]): Set<string> => new Set(entri
 const negated = (influences: readonly CrossedInfluence[]): CrossedInfluence[] =>
   influences.map((cell) => ({ ...cell, influence: -cell.influence }));
 
+/** The repeats of two systems as if they had nothing to do with one another, with Welch's degrees of freedom. */
+function apart(a: VariancePart, b: VariancePart): VariancePart {
+  const variance = a.variance + b.variance;
+  const squares = a.variance ** 2 / a.df + b.variance ** 2 / b.df;
+  return { variance, df: squares === 0 ? a.df : variance ** 2 / squares };
+}
+
 /**
- * The variance of a difference. Which repeat of A stands beside which of B is often only a matter of numbering: its part
- * over repeats is never taken to be smaller than without that pairing.
+ * The variance of a difference: items are paired, and so is one query's noise. Which repeat of A stands beside which of B is
+ * a matter of numbering, so their part is that of independent runs.
  */
-function cautious(
+function varianceOf(
   paired: CrossedParts,
   a: CrossedParts | null,
   b: CrossedParts | null,
 ): CrossedVariance | null {
-  const { repeats } = paired;
-  if (repeats === null) return joinParts(paired);
-  const apart = (a?.repeats?.variance ?? 0) + (b?.repeats?.variance ?? 0);
-  return joinParts({ ...paired, repeats: { ...repeats, variance: Math.max(repeats.variance, apart) } });
+  const repeats = a?.repeats && b?.repeats ? apart(a.repeats, b.repeats) : paired.repeats;
+  return joinParts({ ...paired, repeats });
 }
 
 /** 80 % quantile of the normal distribution. */
@@ -116,7 +122,7 @@ interface Spread {
 
 function spreadOf({ cells, cellsA, cellsB }: Sides): Spread | null {
   const paired = crossedParts(cells);
-  const joined = paired && cautious(paired, crossedParts(cellsA), crossedParts(cellsB));
+  const joined = paired && varianceOf(paired, crossedParts(cellsA), crossedParts(cellsB));
   if (joined === null) return null;
   const { half, df } = joined;
   return { half, se: half / studentQuantile(0.975, df), df };
@@ -124,7 +130,8 @@ function spreadOf({ cells, cellsA, cellsB }: Sides): Spread | null {
 
 /**
  * B over A of a figure on the items and repeats that both have, with its 95 % interval (delta method on the logarithm,
- * items and repeats crossed, Student's t). What is common to an item in both (its length, its hardness) cancels.
+ * items and repeats crossed, Student's t). What is common to an item in both (its length, its hardness) cancels; runs of
+ * one system are taken to have nothing in common with those of the other.
  */
 export function pairedRatio(a: readonly Contribution[], b: readonly Contribution[], powers: Powers): Paired {
   const sides = sidesOf([a, b], powers, (cells) => [...cells]);
