@@ -1,4 +1,6 @@
+import type { PowerSource } from '@perwatt/core';
 import { openRun } from '@perwatt/records';
+import { steadyPowerSource, testDomain } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
 import { resumeRun, runPlan } from './run-matrix.js';
 import { fakeWorld, quickPlan, temporaryFolder } from './world.fixture.js';
@@ -27,4 +29,43 @@ test('a sitting that a crash ended before anything was measured takes nothing fr
   const options = { root: '', signal: never };
   const second = await resumeRun(openRun(folder.path), null, { deps, protocol: plan.protocol, options });
   expect(second.run.cells()[0]).toMatchObject({ status: 'done', ledgers: cell!.ledgers });
+});
+
+test('a counter that stood still gives way to the power beside it, in queries and ledgers, and stays flagged', async () => {
+  const deps = fakeWorld({ items: 24, call_ms: 60 });
+  const gpu = { source: 'gpu', scope: 'gpu', quantum: 0.001 } as const;
+  const steady = steadyPowerSource({
+    name: 'gpu',
+    clock: deps.clock,
+    domains: [
+      testDomain({ ...gpu, id: 'gpu:energy', provenance: 'counter' }),
+      testDomain({ ...gpu, id: 'gpu:power', kind: 'gauge', provenance: 'integrated', in_total: false }),
+    ],
+    watts: (domain) => (domain === 0 ? 0 : 9),
+  });
+  const source: PowerSource = {
+    ...steady,
+    start(options) {
+      const recorder = steady.start(options);
+      return {
+        ...recorder,
+        status: () => ({ ...recorder.status(), flags: ['stale->gauge:gpu:energy'] }),
+      };
+    },
+  };
+  const text = 'name: t\nprotocol: quick\naxes: {model: [m1], dataset: [d1]}';
+  const world = { ...deps, powerSources: () => [source] };
+  const plan = await quickPlan(text, world);
+  const { run } = await runPlan(plan, world, { root: temporaryFolder(), signal: never });
+  const [cell] = run.cells();
+  const ledger = (id: string) => cell?.ledgers.find(({ domain }) => domain === id);
+  expect([ledger('gpu:energy')?.in_total, ledger('gpu:power')?.in_total]).toEqual([false, true]);
+  const queries = run.readQueries(cell!.cell_id).rows;
+  const sum = queries.reduce((total, { energy_gross_j }) => total + (energy_gross_j ?? Number.NaN), 0);
+  expect(sum).toBeGreaterThan(9);
+  expect(sum + (ledger('gpu:power')?.unattributed_j ?? Number.NaN)).toBeCloseTo(
+    ledger('gpu:power')?.meter_j ?? Number.NaN,
+    6,
+  );
+  expect(cell?.sittings[0]?.power_flags).toContainEqual({ source: 'gpu', flag: 'stale->gauge:gpu:energy' });
 });

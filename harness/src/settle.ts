@@ -6,7 +6,7 @@ import {
   type QueryRow,
   type TextRow,
 } from '@perwatt/core';
-import type { PowerSeries, Window } from '@perwatt/metrics';
+import { type PowerSeries, seriesWithoutStale, type Window } from '@perwatt/metrics';
 import {
   type Baseline,
   type CellFile,
@@ -49,11 +49,12 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   const opened = before.sittings.find((s) => s.sitting === sitting);
   if (opened === undefined) throw new RangeError(`cell ${cell.id} has no sitting ${sitting}`);
   const endpoint = before.provenance?.endpoint ?? null;
-  const series = (live === null ? seriesFromDisk(run, opened) : live.power.series()).filter(({ domain }) =>
+  const recorded = (live === null ? seriesFromDisk(run, opened) : live.power.series()).filter(({ domain }) =>
     coversEndpoint(domain, endpoint),
   );
-  const closed = closeSitting(opened, { calls, series, live });
+  const closed = closeSitting(opened, { calls, series: recorded, live });
   const window = windowOf(closed);
+  const { series, gauged } = seriesWithoutStale(recorded, window);
   const surviving = survivors(calls, answers);
   const earlier = before.sittings.some((s) => s.sitting < sitting && hasTime(s)) ? before.ledgers : null;
   const energies = energiesOf({
@@ -86,7 +87,9 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   });
   const { power } = run.manifest;
   const flags = live === null ? recordedFlags(power, opened.boot_id) : live.power.flags();
-  const flagged: Sitting = { ...closed, power_flags: flagsOfTotal(flags, { ledgers, power }) };
+  const stoodFor = gauged.map((domain) => ({ domain, in_total: true }));
+  const total = { ledgers: [...ledgers, ...stoodFor], power };
+  const flagged: Sitting = { ...closed, power_flags: flagsOfTotal(flags, total) };
   const merged: CellFile = {
     ...before,
     sittings: before.sittings.map((s) => (s.sitting === sitting ? flagged : s)),

@@ -5,7 +5,7 @@ import { explainFlag, flagsOf } from './power-flags.js';
 // biome-ignore format: a table is read in columns
 test.each([
   ['stale:package-0',          'power_stale',       'package-0', /package-0 stood still/,          'a counter that stopped'],
-  ['stale->gauge:gpu-0',       'power_stale_gauge', 'gpu-0',     /gpu-0 stood still, so its energy is/, 'and what stands in for it'],
+  ['stale->gauge:gpu-0',       'power_stale_gauge', 'gpu-0',     /gpu-0 stood still at times; energy/, 'and what stands in for it'],
   ['cross-check:GPU-1:2',      'power_cross_check', 'GPU-1:2',   /GPU-1:2 is more than 10 % off/,  'ids hold colons'],
   ['averaged_1s:gpu-0',        'power_averaged',    'gpu-0',     /mean of the last second/,        'a trailing mean'],
   ['psys<package',             'power_psys_low',    null,        /fell below the packages/,        'of the whole source'],

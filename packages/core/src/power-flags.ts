@@ -44,7 +44,7 @@ const byDomain: Readonly<Record<string, Meaning>> = {
   'stale->gauge': {
     code: 'power_stale_gauge',
     text: (domain) =>
-      `the counter of ${domain} stood still, so its energy is the power beside it, integrated`,
+      `the counter of ${domain} stood still at times; energy over such times is the power beside it, integrated`,
     fix: 'Read the device by another source, or reload its driver.',
   },
   'cross-check': {
