@@ -165,6 +165,7 @@ async function metered({ command, lead_s, period_ns }) {
     error: said.energy_j / true_j - 1,
     cpu_per_reading_ns: said.cpu_ns / said.readings,
     held,
+    window_s: load_s,
     renewals_p99_ms: renewals.p99_ms,
   };
 }
