@@ -93,16 +93,6 @@ test("a cell's band names its host and sensors, and the scale error that is sure
     gross_j: 10,
     gross_lo_j: 9,
     gross_hi_j: 11,
-    net_j: null,
-    net_lo_j: null,
-    net_hi_j: null,
-    net_resolved: false,
-    busy_ns: 1,
-    window_ns: 1,
-    coverage_ratio: 1,
-    drift_ratio: null,
-    reason: null,
-    net_reason: null,
   };
   expect(sensorBandOf(cell, 'box')).toEqual({
     energy_j: 10,

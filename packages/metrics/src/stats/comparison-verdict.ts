@@ -142,7 +142,10 @@ export function comparisonVerdict(input: ComparisonInput): ComparisonResult {
  * The band of a cell's gross energy for a verdict. `host` tells machines apart whose domains have the same names. The scale
  * error is the smallest of the boundary's domains: no more than that is sure to cancel. Null without energy.
  */
-export function sensorBandOf(energy: CellEnergy, host: string): SensorBand | null {
+export function sensorBandOf(
+  energy: Pick<CellEnergy, 'gross_j' | 'gross_lo_j' | 'gross_hi_j' | 'boundary'>,
+  host: string,
+): SensorBand | null {
   const { gross_j, gross_lo_j, gross_hi_j, boundary } = energy;
   if (gross_j === null || gross_lo_j === null || gross_hi_j === null || boundary === null) return null;
   const errors = boundary.domains.map(({ scale_error_ratio }) => scale_error_ratio ?? 0);
