@@ -2,6 +2,7 @@ import {
   appendFileSync,
   copyFileSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,16 +12,19 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as property } from '@fast-check/vitest';
-import { tables } from '@perwatt/core';
+import { arrowSchema, tables } from '@perwatt/core';
+import { Schema } from 'apache-arrow';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { arraysOf } from './arrays.fixture.js';
 import { compactCell, compactRun } from './compact-run.js';
 import { compactTable } from './compact-table.js';
+import { batchOf, dictionariesOf, encodeRows } from './encode-rows.js';
 import { anyTable } from './rows.fixture.js';
 import { SegmentWriter } from './segment-writer.js';
 import { smallRun } from './small-run.fixture.js';
 import { type Database, openDatabase, quoted } from './sql-engine.js';
 import { sqlJson } from './sql-values.js';
+import { SyncStreamWriter } from './sync-stream-writer.js';
 
 let root = '';
 let db: Database;
@@ -91,6 +95,39 @@ describe('a compacted table', () => {
     await compactTable(db, { table: 'texts', sources, out });
     expect(shown(await rowsIn(out))).toEqual(shown(rows.map((row) => Object.values(row))));
   });
+});
+
+test('a segment of before a column was added reads with nulls there; without a column that must be there it is named', async () => {
+  const rows = [textRow(0), textRow(1)];
+  const older = (file: string, without: string) => {
+    const schema = arrowSchema('texts', { sitting: '0' });
+    const batch = encodeRows('texts', rows, { schema, dictionaries: dictionariesOf('texts') });
+    const kept = schema.fields.flatMap(({ name }, i) => (name === without ? [] : [i]));
+    const fields = new Schema(
+      kept.map((i) => schema.fields[i]!),
+      schema.metadata,
+    );
+    const path = join(root, file);
+    const writer = new SyncStreamWriter(openSync(path, 'wx'), fields);
+    writer.write(
+      batchOf(
+        fields,
+        2,
+        kept.map((i) => batch.data.children[i]!),
+      ),
+    );
+    writer.finish();
+    writer.flush();
+    return { path, entry: null };
+  };
+  const sources = [older('texts-0.arrows', 'detail'), older('texts-1.arrows', 'kind')];
+  const out = join(root, 'texts.parquet');
+  const made = await compactTable(db, { table: 'texts', sources, out });
+  expect(made.rows).toBe(2);
+  expect(made.torn).toEqual([
+    { file: 'texts-1.arrows', rows: 0, reason: expect.stringMatching(/column "kind" is missing$/) },
+  ]);
+  expect(shown(await rowsIn(out))).toEqual(shown(rows.map((row) => Object.values({ ...row, detail: null }))));
 });
 
 const textRow = (i: number) => ({

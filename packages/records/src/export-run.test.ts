@@ -108,13 +108,13 @@ found = {}
 table = pa.ipc.open_stream(open(glob.glob(run + '/cells/c-a/queries-*.arrows')[0], 'rb')).read_all()
 found['segment'] = [table.num_rows, table['item_id'][1].as_py(), table['model'].to_pylist()[0]]
 calls = pa.ipc.open_stream(open(run + '/cells/c-a/calls-0.arrows', 'rb')).read_all()
-found['sql over a segment'] = duckdb.sql('select count(*), count(distinct query_id) from calls').fetchone()
-found['compacted'] = duckdb.sql(f"select count(*), sum(score) from '{run}/cells/*/queries.parquet'").fetchone()
+found['sql over a segment'] = duckdb.sql('select count(*), count(distinct query_id) from calls').fetchall()[0]
+found['compacted'] = duckdb.sql(f"select count(*), sum(score) from '{run}/cells/*/queries.parquet'").fetchall()[0]
 found['compacted by pyarrow'] = pq.read_table(run + '/cells/c-a/texts.parquet').num_rows
 found['arrow'] = feather.read_table(folder + '/arrow/queries.arrow').num_rows
 found['parquet'] = pq.read_table(folder + '/parquet/queries.parquet').num_rows
-found['csv'] = duckdb.sql(f"select count(*) from read_csv('{folder}/csv/texts.csv', all_varchar = true)").fetchone()
-found['json'] = duckdb.sql(f"select count(*), min(start_ns) from read_json('{folder}/json/queries.jsonl')").fetchone()
+found['csv'] = duckdb.sql(f"select count(*) from read_csv('{folder}/csv/texts.csv', all_varchar = true)").fetchall()[0]
+found['json'] = duckdb.sql(f"select count(*), min(start_ns) from read_json('{folder}/json/queries.jsonl')").fetchall()[0]
 loaded = datasets.load_from_disk(folder + '/huggingface')
 found['huggingface'] = {name: loaded[name].num_rows for name in loaded}
 found['huggingface row'] = [loaded['queries'][41]['query_id'], loaded['texts'][0]['text'], loaded['calls'].features['icl_ns'].__class__.__name__]

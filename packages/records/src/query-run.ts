@@ -78,6 +78,8 @@ async function* rowsOf(
 
 /** The engine's message on one line, without its drawing of the place. */
 function invalid(error: unknown): PerwattError {
+  if (messageOf(error) === 'Error in native callback')
+    return new PerwattError('SQL_INVALID', '0 statements found where one is wanted', { cause: error });
   const lines = messageOf(error)
     .replace(/^Failed to extract statements: /, '')
     .split('\n');
