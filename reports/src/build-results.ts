@@ -6,12 +6,15 @@ import {
   energyDetail,
   METRIC_SPEC_VERSION,
   metrics,
+  type PhysicsFinding,
+  shippedCatalogue,
 } from '@perwatt/metrics';
 import type { CellFile, RunFolder } from '@perwatt/records';
 import { baselineFacts } from './baseline-facts.js';
 import { cellInput, hostBaselines, readCell } from './cell-input.js';
 import { notMeasured } from './not-measured.js';
 import { cellsOnFront } from './pareto-cells.js';
+import { physicsFlag, physicsOf } from './physics.js';
 import { powerTimeline } from './power-timeline.js';
 import {
   type CellResult,
@@ -28,16 +31,17 @@ type Draft = Omit<CellResult, 'on_front'>;
 interface Computed {
   readonly metrics: CellMetrics;
   readonly detail: EnergyDetail;
+  readonly physics: readonly PhysicsFinding[];
   readonly torn: readonly string[];
 }
 
-const resultOf = (cell: CellFile, { metrics: computed, detail, torn }: Computed): Draft => ({
+const resultOf = (cell: CellFile, { metrics: computed, detail, physics, torn }: Computed): Draft => ({
   cell_id: cell.cell_id,
   point: cell.point,
   position: cell.position,
   status: cell.status,
   failure: cell.failure,
-  verdict: verdictOf(cell, computed),
+  verdict: verdictOf(cell, { flags: [...computed.flags, ...physicsFlag(physics)] }),
   repeats: cell.repeats,
   concurrency: cell.concurrency,
   max_tokens: cell.max_tokens,
@@ -50,6 +54,7 @@ const resultOf = (cell: CellFile, { metrics: computed, detail, torn }: Computed)
   guess_rate: computed.guess_rate,
   above_guessing: computed.above_guessing,
   accuracy_bounds: computed.accuracy_bounds,
+  physics,
   ledgers: cell.ledgers,
   provenance: cell.provenance,
   torn,
@@ -88,7 +93,13 @@ export function buildResults(run: RunFolder): RunResults {
     shown_queries[cell.cell_id] = shownQueries(rows.queries, run.readTexts(cell.cell_id).rows);
     const input = cellInput(cell, rows, { power });
     const detail = energyDetail(input, hostBaselines(cell));
-    return resultOf(cell, { metrics: cellMetrics(input), detail, torn });
+    const computed = cellMetrics(input);
+    const most_calls = rows.queries.reduce((most, { calls }) => Math.max(most, calls), 0);
+    const physics = physicsOf(
+      { cell, metrics: computed.values, energy: computed.energy, most_calls, manifest },
+      shippedCatalogue(),
+    );
+    return resultOf(cell, { metrics: computed, detail, physics, torn });
   });
   const { axes } = manifest.matrix;
   const datasets = axes.dataset.map(({ id }) => id);

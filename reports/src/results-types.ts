@@ -1,5 +1,13 @@
 import type { Domain, Provenance } from '@perwatt/core';
-import type { CellCounts, CellEnergy, EnergyDetail, Metric, MetricId, MetricValue } from '@perwatt/metrics';
+import type {
+  CellCounts,
+  CellEnergy,
+  EnergyDetail,
+  Metric,
+  MetricId,
+  MetricValue,
+  PhysicsFinding,
+} from '@perwatt/metrics';
 import type {
   Baseline,
   CellFile,
@@ -62,6 +70,8 @@ export interface CellResult {
   readonly accuracy_bounds: { readonly lo: number; readonly hi: number } | null;
   /** On the front of accuracy against energy per query among valid and flagged cells of its workload and tier. */
   readonly on_front: boolean;
+  /** Its figures beside what the hardware can do, each with the calculation, or why it was not checked. */
+  readonly physics: readonly PhysicsFinding[];
   readonly ledgers: readonly DomainLedger[];
   readonly provenance: CellProvenance | null;
   /** Segments that are not whole, in words. */

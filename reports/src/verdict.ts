@@ -1,7 +1,9 @@
-import type { CellMetrics } from '@perwatt/metrics';
+import type { CellFlag, PhysicsFlag } from '@perwatt/metrics';
 import type { CellFile, CellVerdict, VerdictReason } from '@perwatt/records';
 
-const fixes: Readonly<Record<CellMetrics['flags'][number]['code'], string>> = {
+const fixes: Readonly<Record<(CellFlag | PhysicsFlag)['code'], string>> = {
+  beyond_physics:
+    'Check the model, the quantisation, the device and the meter that the cell names: one of them is not what it says.',
   failed_queries: 'Look at the error codes of the calls, mend the cause and run the cell again.',
   unscored: 'Look at the queries with the verdict `unscored`; another grader may judge them.',
   baseline_drift: 'Let the host cool down and stay idle, then run the cell again.',
@@ -25,7 +27,10 @@ function ownReasons(cell: CellFile): { state: CellVerdict['state']; reasons: rea
 }
 
 /** The verdict of a cell: what the harness found, what the numbers say, and whether it was finished at all. */
-export function verdictOf(cell: CellFile, { flags }: CellMetrics): CellVerdict {
+export function verdictOf(
+  cell: CellFile,
+  { flags }: { readonly flags: readonly (CellFlag | PhysicsFlag)[] },
+): CellVerdict {
   const own = ownReasons(cell);
   const recorded = cell.verdict ?? { state: 'valid', reasons: [] };
   const found = flags.map(({ code, text }) => ({ code, text, fix: fixes[code] }));

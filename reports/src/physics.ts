@@ -1,0 +1,162 @@
+import type { Scope } from '@perwatt/core';
+import {
+  type Catalogue,
+  type CellEnergy,
+  type Found,
+  findAccelerator,
+  findModel,
+  type MetricId,
+  type MetricValue,
+  type PhysicsFinding,
+  type PhysicsSetup,
+  physicsGate,
+  type WeightFormat,
+  weightBits,
+} from '@perwatt/metrics';
+import type { CellFile, RunManifest } from '@perwatt/records';
+
+/** What of a cell is held to physics. */
+export interface PhysicsInput {
+  readonly cell: Pick<CellFile, 'point' | 'concurrency' | 'provenance' | 'sittings'>;
+  readonly metrics: Readonly<Record<MetricId, Pick<MetricValue, 'value'>>>;
+  readonly energy: Pick<CellEnergy, 'boundary' | 'gross_hi_j' | 'busy_ns'>;
+  /** Most calls that one query of the cell made: they may all have been in flight together. */
+  readonly most_calls: number;
+  readonly manifest: Pick<RunManifest, 'matrix' | 'host'>;
+}
+
+/**
+ * Bits of a weight in the smallest block type that a file type is made of: a file never holds less, so the bound stays one.
+ * Types that mix in smaller blocks (dynamic mixtures, `IQ` and three-bit types) aren't in it.
+ */
+const fileTypes: Readonly<Record<string, number>> = {
+  ...weightBits,
+  int8: 8,
+  q4_k_s: weightBits.q4_k,
+  q4_k_m: weightBits.q4_k,
+  q5_k_s: weightBits.q5_k,
+  q5_k_m: weightBits.q5_k,
+};
+
+/** How weights of a declared file type (`Q4_K_M`, `BF16`) are stored at the least; null for types that aren't known. */
+export function weightsOf(quantisation: string | null): WeightFormat | null {
+  const bits = quantisation === null ? undefined : fileTypes[quantisation.toLowerCase()];
+  return bits === undefined ? null : { bits };
+}
+
+/** The first entry that one of the names finds, else what the first one came to. */
+function firstFound<E>(names: readonly string[], find: (name: string) => Found<E>): Found<E> {
+  const tried = [...new Set(names.filter((name) => name !== ''))].map(find);
+  const nothing: Found<E> = { entry: null, by: null, reason: 'no name', near: [] };
+  return tried.find(({ entry }) => entry !== null) ?? tried[0] ?? nothing;
+}
+
+const baseName = (path: string): string => path.split(/[\\/]/).at(-1) ?? path;
+
+/** The catalogue's entry of a cell's model: by its id in the matrix, the name its endpoint knows, or its weight file. */
+export function modelEntry(
+  cell: PhysicsInput['cell'],
+  { matrix }: Pick<RunManifest, 'matrix'>,
+  catalogue: Catalogue,
+): ReturnType<typeof findModel> {
+  const declared = matrix.axes.model.find(({ id }) => id === cell.point.model);
+  const served = cell.provenance?.endpoint.model ?? '';
+  const names = [declared?.model ?? '', served, baseName(served), baseName(declared?.path ?? '')];
+  return firstFound([cell.point.model, ...names], (name) => findModel(catalogue, name));
+}
+
+/** The catalogue's entry of a cell's accelerator: by its id in the matrix, or the host's processor where that is what runs. */
+export function acceleratorEntry(
+  cell: PhysicsInput['cell'],
+  { matrix, host }: Pick<RunManifest, 'matrix' | 'host'>,
+  catalogue: Catalogue,
+): ReturnType<typeof findAccelerator> {
+  const declared = matrix.axes.accelerator.find(({ id }) => id === cell.point.accelerator);
+  const embedded = cell.provenance?.endpoint.kind === 'embedded';
+  const processor = declared?.kind === 'cpu' && !declared.gpu && embedded ? (host.cpu ?? '') : '';
+  return firstFound([cell.point.accelerator, processor], (name) => findAccelerator(catalogue, name));
+}
+
+const device: ReadonlySet<Scope> = new Set(['gpu', 'module', 'npu', 'soc']);
+
+/** Devices that were metered; one where none was met by itself. */
+function devicesOf({ boundary }: PhysicsInput['energy']): number {
+  return Math.max(1, boundary?.domains.filter(({ scope }) => device.has(scope)).length ?? 0);
+}
+
+/** Lowest idle power of the boundary at its lower bound over all baselines, W; null where a domain's isn't known. */
+function idleLow({ sittings }: PhysicsInput['cell'], { boundary }: PhysicsInput['energy']): number | null {
+  if (boundary === null || boundary.provenance === 'estimated') return null;
+  const sums = sittings
+    .flatMap(({ baselines }) => baselines)
+    .map(({ powers }) =>
+      boundary.domains.reduce(
+        (sum, { id }) => sum + (powers.find(({ domain }) => domain === id)?.lo_w ?? Number.NaN),
+        0,
+      ),
+    );
+  const known = sums.filter(Number.isFinite);
+  return known.length === 0 || known.length < sums.length ? null : Math.min(...known);
+}
+
+function setupOf(input: PhysicsInput, found: ReturnType<typeof findBoth>): PhysicsSetup {
+  const { cell, energy } = input;
+  const accelerator = found.accelerator.entry;
+  const scopes = new Set(energy.boundary?.domains.map(({ scope }) => scope) ?? []);
+  return {
+    model: found.model.entry,
+    accelerator,
+    weights: weightsOf(cell.provenance?.endpoint.quantisation ?? null),
+    batch: cell.concurrency * Math.max(1, input.most_calls),
+    devices: devicesOf(energy),
+    same_boundary:
+      accelerator?.boundary != null &&
+      energy.boundary?.provenance !== 'estimated' &&
+      scopes.size === 1 &&
+      scopes.has(accelerator.boundary.scope),
+    idle_lo_w: idleLow(cell, energy),
+  };
+}
+
+const findBoth = ({ cell, manifest }: PhysicsInput, catalogue: Catalogue) => ({
+  model: modelEntry(cell, manifest, catalogue),
+  accelerator: acceleratorEntry(cell, manifest, catalogue),
+});
+
+/** Says which name the catalogue doesn't know, in place of `model unknown`. */
+function named(finding: PhysicsFinding, found: ReturnType<typeof findBoth>): PhysicsFinding {
+  if (finding.outcome !== 'not_checked') return finding;
+  const reason = {
+    'not checked: model unknown': found.model.reason,
+    'not checked: accelerator unknown': found.accelerator.reason,
+  }[finding.verdict];
+  return reason == null ? finding : { ...finding, verdict: `${finding.verdict} (${reason})` };
+}
+
+/**
+ * A cell's figures against what its hardware can do: tokens a second, watts and joules of its busy time. Sequences in
+ * flight are taken as concurrency times the most calls of a query, devices as those in the boundary. What the catalogue
+ * doesn't know leaves a check unmade, with its name.
+ */
+export function physicsOf(input: PhysicsInput, catalogue: Catalogue): PhysicsFinding[] {
+  const { metrics, energy } = input;
+  const found = findBoth(input, catalogue);
+  const estimated = energy.boundary?.provenance === 'estimated';
+  const claims = {
+    decode_tokens_per_s: metrics.tokens_per_s.value,
+    mean_power_w: metrics.power_w.value,
+    energy_hi_j: estimated ? null : energy.gross_hi_j,
+    window_s: energy.busy_ns / 1e9,
+  };
+  return physicsGate(claims, setupOf(input, found)).map((finding) => named(finding, found));
+}
+
+/** The findings that can't be as one flag of a verdict; none where all is possible. */
+export function physicsFlag(
+  findings: readonly PhysicsFinding[],
+): { readonly code: 'beyond_physics'; readonly severity: 'flagged'; readonly text: string }[] {
+  const beyond = findings.filter(({ outcome }) => outcome === 'impossible');
+  if (beyond.length === 0) return [];
+  const text = beyond.map(({ verdict, arithmetic }) => `${verdict}: ${arithmetic}`).join('; ');
+  return [{ code: 'beyond_physics', severity: 'flagged', text }];
+}
