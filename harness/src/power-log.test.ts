@@ -1,14 +1,25 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { instant, MatrixFile, type PowerSource, type RecorderStatus, SCHEMA_VERSION } from '@perwatt/core';
+import {
+  instant,
+  MatrixFile,
+  type PowerSource,
+  type Recorder,
+  type RecorderStatus,
+  SCHEMA_VERSION,
+} from '@perwatt/core';
 import { energyInWindow } from '@perwatt/metrics';
 import { createRun, readSegment } from '@perwatt/records';
 import { type ScriptedSample, scriptedPowerSource, testDomain } from '@perwatt/test-kit';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPowerLog } from './power-log.js';
 
-function logOf(readings: readonly (readonly ScriptedSample[])[], says: Partial<RecorderStatus> = {}) {
+function logOf(
+  readings: readonly (readonly ScriptedSample[])[],
+  says: Partial<RecorderStatus> = {},
+  more: Partial<Recorder> = {},
+) {
   const root = mkdtempSync(join(tmpdir(), 'perwatt-log-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const run = createRun(root, {
@@ -43,7 +54,7 @@ function logOf(readings: readonly (readonly ScriptedSample[])[], says: Partial<R
     ...scripted,
     start(options) {
       const recorder = scripted.start(options);
-      return { ...recorder, status: () => ({ ...recorder.status(), ...says }) };
+      return { ...recorder, status: () => ({ ...recorder.status(), ...says }), ...more };
     },
   };
   const log = openPowerLog(run, [source], { period_ms: undefined, boot_id: null });
@@ -118,4 +129,68 @@ test('an update period that was observed to be longer than declared goes with th
   };
   expect(periods(2e9)).toEqual([2e9, 2e9, 1e6]);
   expect(periods(1e3)).toEqual([1e6, 1e6, 1e6]);
+});
+
+test('what is read beside power goes to a file of its own, named in the manifest', () => {
+  let left = 2;
+  const { log, run } = logOf(
+    [[at(1, 0, 'first')], [at(2, 5)]],
+    {},
+    {
+      channels: [{ device: 'gpu', channel: 'gpu_temp_c', unit: '°C' }],
+      drainChannels() {
+        const n = left > 0 ? 1 : 0;
+        left -= n;
+        return {
+          at_ns: new BigInt64Array(n).fill(7n),
+          channel: new Uint16Array(n),
+          value: new Float64Array(n).fill(64),
+          value_valid: new Uint8Array(n).fill(1),
+          text: Array(n).fill(null),
+          missing_reason: Array(n).fill(null),
+        };
+      },
+    },
+  );
+  log.drain();
+  expect(run.manifest.power[0]?.channels).toEqual({ file: 'scripted-channels-0.arrows', segment: null });
+  log.close();
+  expect(run.manifest.power[0]?.channels?.segment?.rows).toBe(2);
+  const [readings] = run.channelReadings();
+  expect(readings).toMatchObject({ source: 'scripted', torn: null });
+  expect(readings?.rows.map(({ device, channel, value }) => [device, channel, value])).toEqual([
+    ['gpu', 'gpu_temp_c', 64],
+    ['gpu', 'gpu_temp_c', 64],
+  ]);
+});
+
+test('when one source cannot start, those that run already are closed', () => {
+  const { run } = logOf([[at(1, 0, 'first')]]);
+  const domains = [testDomain({ id: 'other', source: 'other' })];
+  const good = scriptedPowerSource({ name: 'other', domains, readings: [[at(1, 0, 'first')]] });
+  const states: string[] = [];
+  const watched = {
+    ...good,
+    start() {
+      const recorder = good.start();
+      return {
+        ...recorder,
+        stop() {
+          states.push('stopped');
+          recorder.stop();
+        },
+      };
+    },
+  };
+  const refusing = {
+    ...good,
+    name: 'refusing',
+    start: () => {
+      throw new Error('no such device');
+    },
+  };
+  const options = { period_ms: undefined, boot_id: null };
+  expect(() => openPowerLog(run, [watched, refusing], options)).toThrow('no such device');
+  expect(states).toContain('stopped');
+  expect(run.manifest.power.find(({ source }) => source === 'other')?.segment).not.toBeNull();
 });
