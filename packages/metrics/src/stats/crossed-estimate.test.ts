@@ -53,6 +53,21 @@ describe('a figure over items and repeats', () => {
     expect(variance.df).toBeCloseTo(2, 2);
   });
 
+  test('counts what items and repeats share once: the mean squares of a two-way table', () => {
+    const rows = [
+      [9, 10, 14],
+      [12, 11, 16],
+      [15, 17, 18],
+    ];
+    const cells = rows.flatMap((row, repeat) => row.map((x, i) => entry(`i${i}`, repeat, x)));
+    const { variance, value } = crossedEstimate(cells, mean)!;
+    const squared = (part: number) => part * value ** 2 * 9;
+    expect(squared(variance.items!.variance)).toBeCloseTo(3 * 4.59259, 2);
+    expect(squared(variance.repeats!.variance)).toBeCloseTo(3 * 8.25926, 2);
+    expect(squared(variance.residual.variance)).toBeCloseTo(1.27778, 4);
+    expect(squared(variance.variance)).toBeCloseTo(3 * 4.59259 + 3 * 8.25926 - 1.27778, 3);
+  });
+
   test('adds up several entries of one item and repeat', () => {
     const whole = [entry('a', 0, 3, 2), entry('b', 0, 1, 2), entry('c', 0, 2, 2)];
     const split = [entry('a', 0, 1), entry('a', 0, 2), ...whole.slice(1)];
