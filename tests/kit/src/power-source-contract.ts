@@ -14,7 +14,7 @@ export interface SourceUnderContract {
   /** Lets energy flow or time pass, so that the next reading differs from the last. */
   readonly advance: () => void;
   /** Removes what was built for the test. */
-  readonly dispose?: () => unknown;
+  readonly dispose?: () => void | Promise<void>;
   /**
    * Its numbers come from elsewhere: the first may take a moment, and a mark or a stop asks for one without waiting for
    * it.
