@@ -31,8 +31,10 @@ export const hints = {
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
   SQL_ENGINE_MISSING: 'Run `npm install` without `--omit=optional` on a platform that DuckDB supports.',
-  SQL_INVALID: 'Mend the statement; `perwatt query --help` names the views, and `DESCRIBE queries` their columns.',
+  SQL_INVALID:
+    'Mend the statement; `perwatt query --help` names the views, and `DESCRIBE queries` their columns.',
   STRATEGY_UNKNOWN: 'Name one of the strategies that `perwatt run --help` lists.',
+  TRACE_INVALID: 'Mend the named line, or leave such rows out with `--skip-bad`; they are counted.',
   USAGE: 'Run the command with `--help` to see how it is used.',
 } as const;
 

@@ -110,6 +110,17 @@ export {
   texts,
 } from './tables.js';
 export {
+  type TokenCounter,
+  type TraceFormat,
+  type TraceMeta,
+  type TraceRow,
+  type TraceText,
+  type TraceUnit,
+  traceFormats,
+  type ZeroOutputPolicy,
+  zeroOutputPolicies,
+} from './trace.js';
+export {
   elapsed,
   type Instant,
   instant,
