@@ -81,6 +81,6 @@ test.each([
   [{ sha256: 'x' },             'a digest that is none'],
   [{ surprise: 1 },             'a key that nobody knows'],
   [{ format: 'perwatt-calibration/2' }, 'another format'],
-])('%j is no calibration: %s', (change) => {
+])('%j is no calibration: %s', (change, _why) => {
   expect(Calibration.safeParse({ ...calibration, ...change }).success).toBe(false);
 });

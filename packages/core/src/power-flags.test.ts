@@ -16,7 +16,7 @@ test.each([
   ['melting:gpu-0',            'power_flag',        'gpu-0',     /"melting:gpu-0"/,                'unknown, yet not lost'],
   ['melting',                  'power_flag',        null,        /"melting"/,                      'unknown, of the whole source'],
   ['stale:',                   'power_flag',        null,        /"stale:"/,                       'no domain named'],
-])('%s is %s of %s', (flag, code, domain, text) => {
+])('%s is %s of %s', (flag, code, domain, text, _why) => {
   expect(explainFlag(flag)).toMatchObject({ code, domain, text: expect.stringMatching(text) });
 });
 
