@@ -51,6 +51,7 @@ export {
   coverageBySubject,
   guessingFloor,
 } from './coverage.js';
+export { normalCdf } from './distributions.js';
 export {
   type CallPhase,
   type CellPhases,
