@@ -92,7 +92,7 @@ test('what cannot be makes one flag, with every calculation in it', () => {
 });
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<[quantisation: string | null, bits: number | null, why: string]>([
   ['F16',    16,   'as listed'],
   ['q8_0',   8.5,  'in either case'],
   ['Q4_K_M', 4.5,  'a mixture counts as its smallest block'],
