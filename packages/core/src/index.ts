@@ -35,6 +35,14 @@ export {
   verdicts,
 } from './grading.js';
 export {
+  Arrivals,
+  type LoadCall,
+  type LoadColumns,
+  type LoadEnd,
+  type LoadEngine,
+  type OpenLoadEngine,
+} from './load.js';
+export {
   type AcceleratorEntry,
   type AgentEntry,
   type AxisName,
