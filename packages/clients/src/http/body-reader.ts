@@ -1,4 +1,5 @@
 import { elapsed, type Instant } from '@perwatt/core';
+import { type ChunkTemplates, createTemplates } from './chunk-template.js';
 import type { AnswerBuilder, Step } from './delta.js';
 import { type Failure, httpFailure } from './failure.js';
 import { createSseParser } from './sse.js';
@@ -37,6 +38,10 @@ export interface StreamTarget {
   readonly onDelta: (delta: { readonly content: string; readonly reasoning: string }) => void;
   /** Whether the response calls itself an event stream. */
   readonly declared: boolean;
+  /** Forms of events that are known already. Default: none. */
+  readonly templates?: ChunkTemplates;
+  /** False leaves texts out where the answer is not needed: a delta then has '' for its text. Default true. */
+  readonly keepText?: boolean;
 }
 
 const MAX_KEPT_BYTES = 1 << 20;
@@ -47,20 +52,34 @@ const MAX_KEPT_BYTES = 1 << 20;
  * JSON text unless they were declared a stream and look like one, so that an error body or a web page is told apart.
  */
 export function streamReader(target: StreamTarget): BodyReader {
-  const { answer } = target;
+  const { answer, templates = createTemplates(), keepText = true } = target;
   const kept = keptBytes();
   let failure: Failure | null = null;
   let at: Instant | null = null;
   let ended = false;
 
-  const parser = createSseParser((event) => {
-    if (failure !== null || ended) return;
-    const step = answer.takeEvent(event);
+  const follow = (step: Step) => {
     markTimes(target.times, step, at);
     if (step.kind === 'failed') failure = step.failure;
     if (step.kind === 'delta' && (step.content !== '' || step.reasoning !== ''))
       target.onDelta({ content: step.content, reasoning: step.reasoning });
-  });
+  };
+
+  const takeWhole = (bytes: Uint8Array, start: number): number => {
+    if (failure !== null || ended) return -1;
+    const end = templates.match(bytes, start);
+    if (end < 0) return -1;
+    const { found } = templates;
+    follow(answer.takeMatched(found, keepText ? textAt(bytes, found.text_start, found.text_end) : ''));
+    return end;
+  };
+
+  const parser = createSseParser((event) => {
+    if (failure !== null || ended) return;
+    const step = answer.takeEvent(event);
+    if (step.kind === 'delta' && !step.empty && event.terminated) templates.learn(event.data);
+    follow(step);
+  }, takeWhole);
 
   const judge = (cut: Failure | null): Failure | null => {
     const { done, finish_reason, events } = answer.soFar();
@@ -86,6 +105,9 @@ export function streamReader(target: StreamTarget): BodyReader {
     },
   };
 }
+
+const textAt = (bytes: Uint8Array, start: number, end: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 
 /** Whether a break of the connection is like an end of the body: what came before it counts as it stands. */
 const endsBody = (cut: Failure): boolean => cut.status === 'truncated';

@@ -1,7 +1,9 @@
 import type { ToolCall, Usage } from '@perwatt/core';
+import type { ChunkMatch } from './chunk-template.js';
 import { errorText, type Failure } from './failure.js';
 import { asArray, asCount, asObject, asText, excerpt, type JsonObject, parseJson } from './json.js';
 import type { SseEvent } from './sse.js';
+import { usageOf } from './usage.js';
 
 /** What one event of a stream brought; `none` when it was no event to count: cut off, or after `[DONE]`. */
 export type Step =
@@ -26,6 +28,8 @@ export interface AnswerSoFar {
 export interface AnswerBuilder {
   /** Takes one event of a stream. Nothing may be taken after a step that failed. */
   takeEvent(event: SseEvent): Step;
+  /** Takes an event that was matched byte by byte: nothing but a text, and perhaps counts. */
+  takeMatched(found: ChunkMatch, text: string): Step;
   /** Takes a body that is one JSON text; the failure it stands for, or null. */
   takeBody(text: string): Failure | null;
   soFar(): AnswerSoFar;
@@ -88,6 +92,22 @@ export function createAnswer(): AnswerBuilder {
 
   return {
     takeEvent: (event) => (done ? { kind: 'none' } : takeEvent(event)),
+    takeMatched(found, text) {
+      if (done) return { kind: 'none' };
+      const isContent = found.kind === 'content';
+      const step = {
+        kind: 'delta',
+        content: isContent ? text : '',
+        reasoning: isContent ? '' : text,
+      } as const;
+      usage = found.usage ?? usage;
+      content += step.content;
+      reasoning += step.reasoning;
+      events += 1;
+      const empty = found.text_end === found.text_start;
+      if (!empty) contentEvents += 1;
+      return { ...step, empty };
+    },
     takeBody(text) {
       const payload = asObject(parseJson(text));
       const failure = bodyFailure(text, payload);
@@ -147,22 +167,6 @@ function firstChoice(choices: unknown): JsonObject | null {
 function contentText(content: unknown): string {
   if (!Array.isArray(content)) return asText(content);
   return content.map((part) => asText(asObject(part)?.['text'])).join('');
-}
-
-/** A usage block with both counts; null for anything else, so that no count is ever made up. */
-function usageOf(value: unknown): Usage | null {
-  const usage = asObject(value);
-  const prompt = asCount(usage?.['prompt_tokens']);
-  const completion = asCount(usage?.['completion_tokens']);
-  if (usage === null || prompt === null || completion === null) return null;
-  const cached = asCount(asObject(usage['prompt_tokens_details'])?.['cached_tokens']);
-  const reasoning = asCount(asObject(usage['completion_tokens_details'])?.['reasoning_tokens']);
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    ...(cached === null ? {} : { cached_tokens: cached }),
-    ...(reasoning === null ? {} : { reasoning_tokens: reasoning }),
-  };
 }
 
 /** Tool calls merged by index from their pieces. */

@@ -1,6 +1,7 @@
 import type { CallOptions, CallRecord, Clock, Instant } from '@perwatt/core';
 import type { Dispatcher } from 'undici';
 import { type BodyReader, errorReader, noEventTimes, streamReader, wholeReader } from './body-reader.js';
+import type { ChunkTemplates } from './chunk-template.js';
 import { type AnswerSoFar, createAnswer } from './delta.js';
 import { type Failure, failureOf, type Phase } from './failure.js';
 import { startWatch, type Watch } from './watch.js';
@@ -18,6 +19,8 @@ export interface ExchangeOptions {
   readonly onDelta?: CallOptions['onDelta'] | undefined;
   /** Whether the connection being taken has just been made. */
   readonly isFresh: () => boolean;
+  /** Forms of events that the server has been seen to send. */
+  readonly templates: ChunkTemplates;
 }
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
@@ -137,7 +140,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const declared = /^text\/event-stream\b/.test(type);
     if (!this.#options.streamed && !declared) return wholeReader(this.#answer);
     const onDelta = (delta: { readonly content: string; readonly reasoning: string }) => this.#tell(delta);
-    return streamReader({ answer: this.#answer, times: this.#times, onDelta, declared });
+    const { templates } = this.#options;
+    return streamReader({ answer: this.#answer, times: this.#times, onDelta, declared, templates });
   }
 
   #tell(delta: { readonly content: string; readonly reasoning: string }): void {

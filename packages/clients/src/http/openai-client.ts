@@ -1,5 +1,6 @@
 import { type CallOptions, type Client, type ClientRequest, type Clock, PerwattError } from '@perwatt/core';
 import { Pool } from 'undici';
+import { createTemplates } from './chunk-template.js';
 import { endpointFacts } from './endpoint-facts.js';
 import { Exchange } from './exchange.js';
 import { failureOf } from './failure.js';
@@ -58,6 +59,7 @@ export function openAiClient(options: OpenAiClientOptions): Client {
     connectTimeout: CONNECT_TIMEOUT_MS,
   });
   const inFlight = new Set<Exchange>();
+  const templates = createTemplates();
   const isFresh = watchConnections(pool);
   let closed: Promise<void> | null = null;
 
@@ -74,6 +76,7 @@ export function openAiClient(options: OpenAiClientOptions): Client {
       signal,
       onDelta,
       isFresh,
+      templates,
     });
     if (signal?.aborted === true) exchange.cancel();
     else pool.dispatch({ path: callPath(address, api), method: 'POST', headers, body }, exchange);

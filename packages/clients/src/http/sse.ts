@@ -10,6 +10,12 @@ export interface SseEvent {
   readonly terminated: boolean;
 }
 
+/**
+ * Looks at the bytes where an event may start, before they are split into lines. Gives where the event ends if it has dealt
+ * with it, else -1. The event must have one `data` field and nothing else.
+ */
+export type WholeEvent = (bytes: Uint8Array, start: number) => number;
+
 /** Takes the bytes of one event stream as they come. */
 export interface SseParser {
   push(bytes: Uint8Array): void;
@@ -30,10 +36,16 @@ const NOTHING = Buffer.alloc(0);
  * stream was cut into reads never changes its events. Lines end at LF, CR or CRLF and at nothing else; UTF-8 is decoded a
  * whole line at a time, with U+FFFD for malformed sequences. One deviation: an event still pending at the end of the
  * stream is dispatched, marked as not terminated. `retry` is ignored, for nothing reconnects.
+ *
+ * @param takeWhole offered the bytes of every read where an event may start, so that common ones need not be split
  */
-export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
+export function createSseParser(
+  onEvent: (event: SseEvent) => void,
+  takeWhole: WholeEvent = () => -1,
+): SseParser {
   const line = createLine();
   let firstLine = true;
+  let between = true;
   let afterCr = false;
   let data: string[] = [];
   let type = '';
@@ -44,6 +56,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
     const pending = data.length > 0;
     data = [];
     type = '';
+    between = true;
     if (pending) onEvent(event);
   };
 
@@ -64,20 +77,40 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
     takeField(bytes.toString('latin1', 0, colon), bytes.toString('utf8', start));
   };
 
+  /** Takes whole events from `start` on; gives where the rest begins. */
+  const takeEvents = (bytes: Uint8Array, start: number): number => {
+    let at = start;
+    while (at < bytes.length) {
+      const end = takeWhole(bytes, at);
+      if (end < 0) break;
+      at = end;
+      firstLine = false;
+      afterCr = false;
+    }
+    return at;
+  };
+
+  /** Takes the line that ends at `end`, unless the line feed there belongs to the line before. */
+  const endLine = (bytes: Uint8Array, start: number, end: number): void => {
+    const secondOfPair = bytes[end] === LF && afterCr && end === start && !line.begun();
+    afterCr = bytes[end] === CR;
+    if (secondOfPair) return;
+    between = false;
+    takeLine(line.finish(bytes.subarray(start, end)));
+  };
+
   return {
     push(bytes) {
       let start = 0;
-      for (let i = 0; i < bytes.length; i++) {
-        const byte = bytes[i];
-        if (byte !== LF && byte !== CR) {
-          afterCr = false;
-          continue;
-        }
-        const secondOfPair = byte === LF && afterCr;
-        afterCr = byte === CR;
-        if (!secondOfPair) takeLine(line.finish(bytes.subarray(start, i)));
-        start = i + 1;
+      while (start < bytes.length) {
+        if (between) start = takeEvents(bytes, start);
+        const end = lineEnd(bytes, start);
+        if (end < 0) break;
+        endLine(bytes, start, end);
+        start = end + 1;
       }
+      if (start >= bytes.length) return;
+      between = false;
       line.keep(bytes.subarray(start));
     },
     end() {
@@ -88,12 +121,19 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
   };
 }
 
+/** Where the next CR or LF stands; -1 where there is none. */
+function lineEnd(bytes: Uint8Array, start: number): number {
+  for (let i = start; i < bytes.length; i++) if (bytes[i] === LF || bytes[i] === CR) return i;
+  return -1;
+}
+
 /** The bytes of a line that is not complete yet; joined once, so that tiny reads of a long line stay cheap. */
 function createLine() {
   let parts: Uint8Array[] = [];
   return {
+    begun: () => parts.length > 0,
     keep(part: Uint8Array) {
-      if (part.length > 0) parts.push(part);
+      parts.push(part);
     },
     finish(last: Uint8Array): Buffer {
       if (parts.length === 0) return Buffer.from(last.buffer, last.byteOffset, last.byteLength);

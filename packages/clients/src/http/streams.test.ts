@@ -250,6 +250,17 @@ function inMemory(reads: readonly Uint8Array[]) {
 }
 const frozen: Clock = { now: () => instant(0n) };
 
+const cutsOf = (bytes: Buffer) => fc.array(fc.nat({ max: bytes.length }), { maxLength: 10 });
+
+/** The bytes in pieces, none of them empty. */
+function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const ends = [0, ...cuts, bytes.length].sort((a, b) => a - b);
+  return ends
+    .slice(1)
+    .map((end, i) => bytes.subarray(ends[i], end))
+    .filter(({ length }) => length > 0);
+}
+
 function behavesAs(stream: StreamCase) {
   const { done: sawDone, ...fields } = stream.expect;
   const judgesDone = fields['status'] === 'ok' && sawDone !== undefined;
@@ -260,13 +271,22 @@ function behavesAs(stream: StreamCase) {
     expect(await overSocket(stream.segments)).toMatchObject(expected);
   });
 
+  const anyRead = Object.fromEntries(Object.entries(expected).filter(([name]) => !name.endsWith('_segment')));
+  const deliveries: readonly (readonly Buffer[])[] = [
+    [bytes],
+    Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)),
+    ...fc.sample(cutsOf(bytes), { seed: 2, numRuns: 4 }).map((cuts) => cutAt(bytes, cuts)),
+  ];
+  test(`${stream.id}: whole, byte by byte and at random cuts over a socket`, async () => {
+    for (const segments of deliveries) expect(await overSocket(segments)).toMatchObject(anyRead);
+  });
+
   test(`${stream.id}: whole, byte by byte and at random cuts it is the same`, () => {
     const whole = inMemory([bytes]);
     expect(inMemory(Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)))).toEqual(whole);
     fc.assert(
-      fc.property(fc.array(fc.nat({ max: bytes.length }), { maxLength: 10 }), (cuts) => {
-        const ends = [0, ...cuts, bytes.length].sort((a, b) => a - b);
-        expect(inMemory(ends.slice(1).map((end, i) => bytes.subarray(ends[i], end)))).toEqual(whole);
+      fc.property(cutsOf(bytes), (cuts) => {
+        expect(inMemory(cutAt(bytes, cuts))).toEqual(whole);
       }),
       { seed: 1, numRuns: 50 },
     );
