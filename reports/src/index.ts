@@ -1,4 +1,41 @@
 export { buildResults } from './build-results.js';
+export {
+  type CellPart,
+  cellParts,
+  type PartFigures,
+  partFigures,
+  phaseFigures,
+} from './compare/cell-parts.js';
+export { type ComparableCell, type ComparableFigure, cellLabel } from './compare/comparable.js';
+export { comparablePublished } from './compare/comparable-published.js';
+export { comparableRun, type MeasuredRun } from './compare/comparable-run.js';
+export { type CompareOptions, chosenMetrics, compareCells, metricsOf } from './compare/compare-cells.js';
+export {
+  type CellFront,
+  compareFronts,
+  type FrontOptions,
+  type FrontPoint,
+} from './compare/compare-fronts.js';
+export { compareYears, type YearComparison, type YearSplit } from './compare/compare-years.js';
+export type { ComparedSide, Comparison, ComparisonRow } from './compare/comparison.js';
+export {
+  comparisonCsv,
+  comparisonGrid,
+  comparisonHead,
+  comparisonMarkdown,
+  comparisonNotes,
+} from './compare/comparison-text.js';
+export {
+  type FigureLine,
+  type FigureQuery,
+  figureLines,
+  figureRecords,
+  figuresCsv,
+  figuresGrid,
+  figuresNotes,
+} from './compare/figures-text.js';
+export { blocksMarkdown, frontBlock, frontsCsv, type TextBlock, yearBlocks } from './compare/front-text.js';
+export { type Grid, gridMarkdown } from './compare/grid.js';
 export { reportPage } from './page.js';
 export { resultsCsv } from './results-csv.js';
 export { resultsJson } from './results-json.js';

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { agentCommand } from './commands/agent.js';
 import { callCommand } from './commands/call.js';
 import { catalogueCommand } from './commands/catalogue.js';
+import { compareCommand } from './commands/compare.js';
 import { datasetsCommand } from './commands/datasets.js';
 import { doctorCommand } from './commands/doctor.js';
 import { exportCommand } from './commands/export.js';
@@ -15,6 +16,7 @@ import { modelsCommand } from './commands/models.js';
 import { powerCommand } from './commands/power.js';
 import { queryCommand } from './commands/query.js';
 import { reportCommand } from './commands/report.js';
+import { resultsCommand } from './commands/results.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
 import { verifyCommand } from './commands/verify.js';
@@ -75,6 +77,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .exitOverride()
   .addCommand(runCommand(io, makeDeps(io, version)))
   .addCommand(reportCommand(io))
+  .addCommand(resultsCommand(io))
+  .addCommand(compareCommand(io))
   .addCommand(queryCommand(io))
   .addCommand(exportCommand(io))
   .addCommand(verifyCommand(io))

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { messageOf, PerwattError, systemCode } from '@perwatt/core';
+import { type Catalogue, shippedCatalogue, withOwnEntries } from '@perwatt/metrics';
+import { openRun, type PublishedRun, type RunFolder, readPublished } from '@perwatt/records';
+import {
+  buildResults,
+  type ComparableCell,
+  comparablePublished,
+  comparableRun,
+  type Grid,
+  type RunResults,
+} from '@perwatt/reports';
+import type { Io } from './io.js';
+import { textTable } from './text-table.js';
+
+/** Width of tables where there is no terminal. */
+const WIDTH = 120;
+
+/** A run as a folder holds it: measured here, or published by others. */
+export type OpenedRun =
+  | { readonly kind: 'measured'; readonly run: RunFolder }
+  | { readonly kind: 'published'; readonly run: PublishedRun };
+
+/** Opens a run of either kind. Throws as `openRun` and `readPublished` do. */
+export function openAnyRun(path: string, { cwd, printError }: Pick<Io, 'cwd' | 'printError'>): OpenedRun {
+  const folder = resolve(cwd, path);
+  try {
+    return { kind: 'measured', run: openRun(folder) };
+  } catch (error) {
+    if (!(error instanceof PerwattError && error.code === 'RUN_PUBLISHED')) throw error;
+  }
+  const run = readPublished(folder);
+  for (const { file, reason } of run.torn) printError(`${file}: ${reason}`);
+  return { kind: 'published', run };
+}
+
+/** The shipped catalogue, with a user's own entries where a file is given. */
+export function catalogueWith(file: string | undefined, cwd: string): Catalogue {
+  if (file === undefined) return shippedCatalogue();
+  return withOwnEntries(shippedCatalogue(), { text: readText(file, cwd), file });
+}
+
+/** A file's text. Throws `FILE_UNREADABLE`. */
+export function readText(file: string, cwd: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    throw new PerwattError(
+      'FILE_UNREADABLE',
+      `cannot read ${file}: ${systemCode(error) ?? messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** The cells of a run, and the results of a measured one. */
+export interface OpenedCells {
+  readonly opened: OpenedRun;
+  readonly results: RunResults | null;
+  readonly cells: readonly ComparableCell[];
+}
+
+/** The cells of a run of either kind, in the terms of a comparison. */
+export async function cellsOf(
+  opened: OpenedRun,
+  catalogue: Catalogue,
+  contributions: 'read' | 'skip',
+): Promise<OpenedCells> {
+  if (opened.kind === 'published')
+    return { opened, results: null, cells: comparablePublished(opened.run, catalogue) };
+  const results = await buildResults(opened.run);
+  return { opened, results, cells: comparableRun({ run: opened.run, results, contributions }, catalogue) };
+}
+
+/** A grid as lines that fit the terminal. */
+export const gridLines = ({ columns, rows }: Grid, { columns: width }: Pick<Io, 'columns'>): string[] =>
+  textTable(columns, rows, width ?? WIDTH);
+
+/** Names parted by commas; undefined for none. */
+export const commaList = (text: string | undefined): readonly string[] | undefined =>
+  text
+    ?.split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
