@@ -151,7 +151,8 @@ function shareOfTime(share: ReturnType<typeof sharing>, window: Window): Map<str
   return new Map([...queries].map(([id, { energy_j }]) => [id, energy_j]));
 }
 
-function baselinePoints(
+/** Idle power of one domain before and after, as a sitting's baselines hold it. */
+export function baselinePoints(
   baselines: readonly Baseline[],
   domain: string,
   kind: Baseline['kind'] = 'loaded_idle',

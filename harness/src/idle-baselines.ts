@@ -1,4 +1,6 @@
 import type { Baseline } from '@perwatt/records';
+import { withHostAfter } from './host-after.js';
+import type { Cell } from './plan.js';
 import { type CellWorld, measureIdle } from './run-cell.js';
 
 /** Idle power around the cells of a run: measured as the protocol says, and handed to the sittings it holds for. */
@@ -9,7 +11,7 @@ export interface IdleBaselines {
   /** Idle with the model loaded; shared baselines take it once for each model. */
   loadedBefore(key: string): Promise<readonly Baseline[]>;
   /** Remembers a sitting whose `host_idle after` is the next one measured. */
-  awaitsHostAfter(cellId: string, sitting: number): void;
+  awaitsHostAfter(cell: Cell, sitting: number): void;
   hostAfter(): Promise<void>;
 }
 
@@ -18,17 +20,11 @@ export function createIdleBaselines(world: CellWorld): IdleBaselines {
   const shared = plan.protocol.shared_baselines;
   const loaded = new Map<string, Baseline>();
   let host: Baseline | null = null;
-  let waiting: { cellId: string; sitting: number }[] = [];
+  let waiting: { cell: Cell; sitting: number }[] = [];
   const giveAfter = (baseline: Baseline) => {
-    for (const { cellId, sitting } of waiting) {
-      const file = run.readCell(cellId);
-      const sittings = file.sittings.map((s) =>
-        s.sitting === sitting
-          ? { ...s, baselines: [...s.baselines, { ...baseline, when: 'after' as const }] }
-          : s,
-      );
-      run.writeCell({ ...file, sittings });
-    }
+    const after = { ...baseline, when: 'after' as const };
+    for (const { cell, sitting } of waiting)
+      run.writeCell(withHostAfter(cell, { run, plan, sitting, after }));
     waiting = [];
   };
   const measureHost = async (when: Baseline['when']) => {
@@ -50,8 +46,8 @@ export function createIdleBaselines(world: CellWorld): IdleBaselines {
       loaded.set(key, measured);
       return [measured];
     },
-    awaitsHostAfter(cellId, sitting) {
-      waiting.push({ cellId, sitting });
+    awaitsHostAfter(cell, sitting) {
+      waiting.push({ cell, sitting });
     },
     hostAfter: () => measureHost('after'),
   };

@@ -50,7 +50,7 @@ async function measureCell(
   await runSitting(cell, { client, endpoint: facts, baselines: [...idle.hostBefore(), ...before] }, world);
   const sitting = run.readCell(cell.id).sittings.length - 1;
   const after = await measureIdle(world, { kind: 'loaded_idle', when: 'after', shared: false });
-  idle.awaitsHostAfter(cell.id, sitting);
+  idle.awaitsHostAfter(cell, sitting);
   world.progress.phase('grading');
   const settled = settleCell(cell, { run, plan, sitting, live: { power: world.power, after } });
   const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
