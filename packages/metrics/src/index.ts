@@ -88,6 +88,36 @@ export {
 export { type AmountRange, FactorFile, PriceFile } from './footprint/factor-schema.js';
 export { carbonOf, costOf, type PaidTokens, tokenCostOf, waterOf } from './footprint/footprint.js';
 export {
+  type CallStampsOf,
+  type CallTimeName,
+  type CallTimes,
+  callTimeNames,
+  callTimes,
+} from './load/call-times.js';
+export {
+  type ClientHealth,
+  type ClientLimit,
+  clientLimits,
+  type LoadedTimes,
+} from './load/client-limits.js';
+export {
+  createLoadTally,
+  type LoadSummary,
+  type LoadTally,
+  type LoadTallyOptions,
+  type TimeSummary,
+} from './load/load-tally.js';
+export { judgeSlo, type Slo, type SloName, type SloVerdict } from './load/slo.js';
+export {
+  type CallSpans,
+  type SteadyRule,
+  type SteadyWindow,
+  steadyWindow,
+  type TokenArrivals,
+  type TrimAmount,
+  tokensInWindow,
+} from './load/steady-state.js';
+export {
   byYear,
   type DatedCell,
   releaseYear,

@@ -1,0 +1,160 @@
+import { type CallStampsOf, type CallTimeName, callTimeNames, callTimes } from './call-times.js';
+import { createSloCount, perSecond, type SloSummary } from './slo.js';
+
+/** Some quantiles of one time over the calls that have it, ns, none of them interpolated. */
+export interface TimeSummary {
+  readonly n: number;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** What a load came to. Null where nothing answers the question; never 0 for missing. */
+export interface LoadSummary extends SloSummary {
+  readonly calls: number;
+  readonly ok: number;
+  readonly failed: number;
+  /** Calls by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** From the first dispatch to the last end, ns. */
+  readonly span_ns: number | null;
+  /** Rate of the due times, by their mean gap, 1/s; null in a closed loop, below two calls and when all were due at once. */
+  readonly offered_per_s: number | null;
+  /** Rate of the dispatches, by their mean gap, 1/s. */
+  readonly achieved_per_s: number | null;
+  /** Calls that ended well over the span, 1/s. */
+  readonly ok_per_s: number | null;
+  /** Output tokens of calls that ended well; null when one of them has no count, or none ended well. */
+  readonly output_tokens: number | null;
+  readonly output_tokens_per_s: number | null;
+  readonly times: Readonly<Record<CallTimeName, TimeSummary | null>>;
+  /** Calls sent more than `late_ns` after they were due; null in a closed loop. */
+  readonly late: number | null;
+}
+
+/** Gathers the calls of a load one by one, in any order, in some 50 bytes a call. */
+export interface LoadTally {
+  add(call: CallStampsOf, status: string): void;
+  summary(): LoadSummary;
+}
+
+export interface LoadTallyOptions {
+  readonly slo?: SloSummary['slo'];
+  /** How late a call may go out without being counted, ns. Default 10 ms. */
+  readonly late_ns?: number;
+}
+
+/** Numbers that grow in number; half as much room again whenever it runs out. */
+class Numbers {
+  #values = new Float64Array(256);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.#values.length) {
+      const grown = new Float64Array(Math.ceil(this.length * 1.5));
+      grown.set(this.#values);
+      this.#values = grown;
+    }
+    this.#values[this.length++] = value;
+  }
+
+  pushIfThere(value: number | null): void {
+    if (value !== null) this.push(value);
+  }
+
+  get values(): Float64Array {
+    return this.#values.subarray(0, this.length);
+  }
+}
+
+/** Least and greatest of the times seen. */
+interface Span {
+  least: number;
+  most: number;
+  n: number;
+}
+
+const emptySpan = (): Span => ({ least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY, n: 0 });
+
+function widen(span: Span, from: number, to = from): void {
+  span.least = Math.min(span.least, from);
+  span.most = Math.max(span.most, to);
+  span.n += 1;
+}
+
+const meanRate = ({ least, most, n }: Span): number | null =>
+  n < 2 || most <= least ? null : ((n - 1) / (most - least)) * 1e9;
+
+/** Calls by how they ended, and the tokens of those that ended well. */
+function createOutcomes() {
+  const statuses = new Map<string, number>();
+  let [calls, ok] = [0, 0];
+  let tokens: number | null = 0;
+  return {
+    add(call: CallStampsOf, status: string) {
+      calls += 1;
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (!call.ok) return;
+      ok += 1;
+      tokens = tokens === null || call.tokens === null ? null : tokens + call.tokens;
+    },
+    counts: () => ({
+      calls,
+      ok,
+      failed: calls - ok,
+      statuses: Object.fromEntries([...statuses].sort()),
+      output_tokens: ok === 0 ? null : tokens,
+    }),
+  };
+}
+
+export function createLoadTally({ slo = {}, late_ns = 10e6 }: LoadTallyOptions = {}): LoadTally {
+  const times = new Map(callTimeNames.map((name) => [name, new Numbers()] as const));
+  const [due, dispatched, whole] = [emptySpan(), emptySpan(), emptySpan()];
+  const outcomes = createOutcomes();
+  const good = createSloCount(slo);
+  let late = 0;
+  return {
+    add(call, status) {
+      const own = callTimes(call);
+      outcomes.add(call, status);
+      good.add(own, call.ok);
+      if (call.sched_ns !== null) widen(due, call.sched_ns);
+      widen(dispatched, call.dispatch_ns);
+      widen(whole, call.dispatch_ns, call.end_ns);
+      if (own.lag !== null && own.lag > late_ns) late += 1;
+      for (const [name, numbers] of times) numbers.pushIfThere(own[name]);
+    },
+    summary() {
+      const counts = outcomes.counts();
+      const span_ns = counts.calls === 0 ? null : whole.most - whole.least;
+      return {
+        ...counts,
+        span_ns,
+        offered_per_s: meanRate(due),
+        achieved_per_s: meanRate(dispatched),
+        ok_per_s: perSecond(counts.ok, span_ns),
+        output_tokens_per_s: perSecond(counts.output_tokens, span_ns),
+        times: Object.fromEntries(
+          [...times].map(([name, { values }]) => [name, summarise(values)]),
+        ) as LoadSummary['times'],
+        late: due.n === 0 ? null : late,
+        ...good.summary(span_ns),
+      };
+    },
+  };
+}
+
+function summarise(values: Float64Array): TimeSummary | null {
+  const sorted = values.toSorted();
+  const [p50, p90, p99, max] = [0.5, 0.9, 0.99, 1].map((p) => atShare(sorted, p));
+  if (p50 === undefined || p90 === undefined || p99 === undefined || max === undefined) return null;
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
+  return { n: sorted.length, mean, p50, p90, p99, max };
+}
+
+/** As `quantile`, of numbers that are sorted already. */
+const atShare = (sorted: Float64Array, p: number): number | undefined =>
+  sorted[Math.max(Math.ceil(p * sorted.length - 1e-9), 1) - 1];
