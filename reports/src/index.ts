@@ -36,6 +36,16 @@ export {
 } from './compare/figures-text.js';
 export { blocksMarkdown, frontBlock, frontsCsv, type TextBlock, yearBlocks } from './compare/front-text.js';
 export { type Grid, gridMarkdown } from './compare/grid.js';
+export { type RouteGroup, type RouteSources, routeGroups } from './compare/route-data.js';
+export {
+  type LearnedRouter,
+  type RouteQuestion,
+  type RouterKind,
+  type RouteTable,
+  routerKinds,
+  routeTable,
+} from './compare/route-table.js';
+export { routeBlock } from './compare/route-text.js';
 export { reportPage } from './page.js';
 export { resultsCsv } from './results-csv.js';
 export { resultsJson } from './results-json.js';

@@ -17,6 +17,7 @@ import { powerCommand } from './commands/power.js';
 import { queryCommand } from './commands/query.js';
 import { reportCommand } from './commands/report.js';
 import { resultsCommand } from './commands/results.js';
+import { routeCommand } from './commands/route.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
 import { verifyCommand } from './commands/verify.js';
@@ -79,6 +80,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .addCommand(reportCommand(io))
   .addCommand(resultsCommand(io))
   .addCommand(compareCommand(io))
+  .addCommand(routeCommand(io))
   .addCommand(queryCommand(io))
   .addCommand(exportCommand(io))
   .addCommand(verifyCommand(io))
