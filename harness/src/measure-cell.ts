@@ -38,6 +38,7 @@ async function measureCell(
   { world, pool, idle }: CellTools,
 ): Promise<Omit<CellResult, 'seconds'>> {
   const { run, plan, signal } = world;
+  const earlier_flags = world.power.flags();
   const key = `${cell.point.model} on ${cell.point.accelerator} × ${cell.concurrency}`;
   const switched = await pool.release(key);
   if (switched) await idle.hostIdle();
@@ -52,7 +53,12 @@ async function measureCell(
   const after = await measureIdle(world, { kind: 'loaded_idle', when: 'after', shared: false });
   idle.awaitsHostAfter(cell, sitting);
   world.progress.phase('grading');
-  const settled = settleCell(cell, { run, plan, sitting, live: { power: world.power, after } });
+  const settled = settleCell(cell, {
+    run,
+    plan,
+    sitting,
+    live: { power: world.power, after, earlier_flags },
+  });
   const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
   return {
     point: cell.point,

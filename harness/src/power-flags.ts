@@ -29,6 +29,31 @@ export function flagsOfTotal(flags: readonly SourceFlag[], { ledgers, power }: F
   return [...unique.values()];
 }
 
+/** Flags of one moment, which a recorder keeps ever after. */
+const momentary: ReadonlySet<string> = new Set(['power_suspended', 'power_clock_step', 'power_dropped']);
+
+export interface SittingFlags {
+  /** What the recorders had said when the sitting began. */
+  readonly earlier: readonly SourceFlag[];
+  /** Domains of the sitting, and counters among them that stood still in it. */
+  readonly domains: ReadonlySet<string>;
+  readonly stood_still: ReadonlySet<string>;
+}
+
+/** Flags less what the recorders say of earlier cells only: a moment that had passed, a counter that went on again. */
+export function flagsOfSitting(
+  flags: readonly SourceFlag[],
+  { earlier, domains, stood_still }: SittingFlags,
+): SourceFlag[] {
+  const known = new Set(earlier.map(({ source, flag }) => `${source} ${flag}`));
+  return flags.filter(({ source, flag }) => {
+    const { code, domain } = explainFlag(flag);
+    if (momentary.has(code)) return !known.has(`${source} ${flag}`);
+    const judged = code === 'power_stale_gauge' && domain !== null && domains.has(domain);
+    return !judged || stood_still.has(domain);
+  });
+}
+
 /** Flags as reasons of a verdict: one for each kind, naming every source or domain it is about. */
 export function flagReasons(flags: readonly SourceFlag[]): VerdictReason[] {
   const reasons = new Map<string, { texts: Set<string>; fix: string | null }>();

@@ -14,11 +14,12 @@ import {
   type RunFolder,
   SegmentWriter,
   type Sitting,
+  type SourceFlag,
 } from '@perwatt/records';
 import { addLedgers, energiesOf, ledgersOf } from './energy.js';
 import { judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
-import { flagsOfTotal, recordedFlags } from './power-flags.js';
+import { flagsOfSitting, flagsOfTotal, recordedFlags } from './power-flags.js';
 import type { PowerLog } from './power-log.js';
 import { queryRow } from './query-row.js';
 
@@ -26,8 +27,17 @@ export interface SettleInput {
   readonly run: RunFolder;
   readonly plan: Plan;
   readonly sitting: number;
-  /** The sitting that just ended, with its power still in memory; null for one that a crash cut off. */
-  readonly live: { readonly power: PowerLog; readonly after: Baseline | null } | null;
+  /** The sitting that just ended; null for one that a crash cut off. */
+  readonly live: LiveSitting | null;
+}
+
+/** A sitting whose power is still in memory. */
+export interface LiveSitting {
+  readonly power: PowerLog;
+  /** The idle model after it. */
+  readonly after: Baseline | null;
+  /** What the recorders had said when it began; default nothing. */
+  readonly earlier_flags?: readonly SourceFlag[];
 }
 
 export interface Settled {
@@ -54,7 +64,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   );
   const closed = closeSitting(opened, { calls, series: recorded, live });
   const window = windowOf(closed);
-  const { series, gauged } = seriesWithoutStale(recorded, window);
+  const { series, gauged, unknown } = seriesWithoutStale(recorded, window);
   const surviving = survivors(calls, answers);
   const earlier = before.sittings.some((s) => s.sitting < sitting && hasTime(s)) ? before.ledgers : null;
   const energies = energiesOf({
@@ -86,7 +96,11 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     cut_off: opened.end_ns === null,
   });
   const { power } = run.manifest;
-  const flags = live === null ? recordedFlags(power, opened.boot_id) : live.power.flags();
+  const flags = flagsOfSitting(live === null ? recordedFlags(power, opened.boot_id) : live.power.flags(), {
+    earlier: live?.earlier_flags ?? [],
+    domains: new Set(recorded.map(({ domain }) => domain.id)),
+    stood_still: new Set([...gauged, ...unknown]),
+  });
   const stoodFor = gauged.map((domain) => ({ domain, in_total: true }));
   const total = { ledgers: [...ledgers, ...stoodFor], power };
   const flagged: Sitting = { ...closed, power_flags: flagsOfTotal(flags, total) };
