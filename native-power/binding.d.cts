@@ -95,6 +95,14 @@ export interface CounterTrace {
   raw_uj: Array<number | undefined | null>
 }
 
+/** How late readings on schedule began after their deadlines; quantiles are told at most an eighth too great. */
+export interface DeadlineLateness {
+  readings: number
+  p50_ns: number
+  p99_ns: number
+  max_ns: number
+}
+
 /** Counts of AMD SMI in µJ; `resolution_uj` is what the library says that one is. */
 export declare function decodeAmdsmiEnergy(count: bigint, resolutionUj: number): Decoded
 
@@ -242,6 +250,8 @@ export interface RecorderStatus {
   reason: string | null
   reads: number
   missed_deadlines: number
+  /** How late readings on schedule began; null before the first. */
+  lateness: DeadlineLateness | null
   read_ns: number
   dropped: number
   flags: Array<string>

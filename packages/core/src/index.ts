@@ -60,6 +60,7 @@ export {
 export {
   asObserved,
   blindEvents,
+  type DeadlineLateness,
   type Domain,
   type ObservedDomain,
   type PowerSource,

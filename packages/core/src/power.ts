@@ -105,6 +105,8 @@ export interface RecorderStatus {
   readonly reads: number;
   /** Deadlines that had already passed when the thread woke. */
   readonly missed_deadlines: number;
+  /** How late readings on schedule began; null before the first, left out by sources that don't keep it. */
+  readonly lateness?: DeadlineLateness | null;
   /** Time spent reading since the start, ns. */
   readonly read_ns: number;
   /** Readings that were overwritten before anyone drained them; left out where none can be. */
@@ -122,6 +124,17 @@ export interface RecorderStatus {
   readonly observed?: readonly ObservedDomain[];
   /** Why the latest reading lacks a number; null or left out when it lacks none, or the source doesn't say. */
   readonly missing_reason?: string | null;
+}
+
+/** How late readings on schedule began after their deadlines. */
+export interface DeadlineLateness {
+  /** Readings behind it. */
+  readonly readings: number;
+  /** So late was half of them, and 99 of 100, at most, ns; told at most an eighth too great. */
+  readonly p50_ns: number;
+  readonly p99_ns: number;
+  /** The latest of all, ns. */
+  readonly max_ns: number;
 }
 
 /**

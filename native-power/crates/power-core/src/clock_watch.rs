@@ -33,19 +33,18 @@ struct Wall {
 }
 
 impl ClockWatch {
-    /// Looks now; says whether the host has slept since the last look.
-    pub fn look(&mut self, clock: &dyn Clock) -> bool {
+    /// Looks now, shortly after `at`; says whether the host has slept since the last look.
+    pub fn look(&mut self, clock: &dyn Clock, at: Nanos) -> bool {
         let slept = (0..TRIES).find_map(|_| clock.slept());
         let woke = self.slept.zip(slept).is_some_and(|(before, now)| now - before >= LEAST_SLEEP);
         self.slept = slept.or(self.slept);
         self.suspended |= woke;
-        self.look_at_wall(clock, woke);
+        self.look_at_wall(clock, at, woke);
         woke
     }
 
     /// Time that the host slept moves the wall clock on, too.
-    fn look_at_wall(&mut self, clock: &dyn Clock, woke: bool) {
-        let at = clock.now();
+    fn look_at_wall(&mut self, clock: &dyn Clock, at: Nanos, woke: bool) {
         if self.wall.is_some_and(|last| at - last.at < WALL_PERIOD && !woke) {
             return;
         }
@@ -105,7 +104,7 @@ mod tests {
             let mut woke = false;
             for (now, slept, wall) in *looks {
                 clock.0.set([Some(*now), *slept, *wall]);
-                woke = watch.look(&clock);
+                woke = watch.look(&clock, clock.now());
             }
             assert_eq!([woke, watch.suspended, watch.stepped], *expected, "{why}");
         }

@@ -40,8 +40,11 @@ impl CounterSpec {
     }
 
     fn energy_at_cap_uj(&self, span: Nanos) -> u64 {
-        let nanos = u128::from(u64::try_from(span.0).unwrap_or(0));
-        u64::try_from(u128::from(self.cap_uw) * nanos / 1_000_000_000).unwrap_or(u64::MAX)
+        let nanos = u64::try_from(span.0).unwrap_or(0);
+        self.cap_uw.checked_mul(nanos).map_or_else(
+            || u64::try_from(u128::from(self.cap_uw) * u128::from(nanos) / 1_000_000_000).unwrap_or(u64::MAX),
+            |product| product / 1_000_000_000,
+        )
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io};
 
 use crate::{
     Booking, Clock, CounterSpec, Domain, Excluded, Kind, Missing, Nanos, PowerError, PowerSource, Provenance,
-    Reading, Scope, Value,
+    Reading, Scope, Speed, Value,
     emi_layout::{COUNT_BYTES, EmiChannel, channels, code, count, metadata_size, microjoules, version},
     file::missing_because,
 };
@@ -258,6 +258,10 @@ impl PowerSource for Emi {
 
     fn provenance(&self) -> Provenance {
         Provenance::Counter
+    }
+
+    fn speed(&self) -> Speed {
+        Speed::Waits
     }
 
     fn domains(&self) -> &[(Domain, Booking)] {

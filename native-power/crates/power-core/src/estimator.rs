@@ -156,9 +156,13 @@ fn ratio(part: u64, whole: u64) -> f64 {
 /// hypervisor is nobody's here.
 pub(crate) fn parse_ticks(text: &[u8]) -> Option<Ticks> {
     let line = std::str::from_utf8(text).ok()?.lines().next()?;
-    let fields: Option<Vec<u64>> =
-        line.strip_prefix("cpu ")?.split_ascii_whitespace().map(|f| f.parse().ok()).collect();
-    let &[user, nice, system, idle, iowait, irq, softirq, ..] = fields?.as_slice() else { return None };
+    let mut fields = line.strip_prefix("cpu ")?.split_ascii_whitespace().map(|field| field.parse().ok());
+    let mut next = || fields.next()?;
+    let [user, nice, system, idle, iowait, irq, softirq]: [u64; 7] =
+        [next()?, next()?, next()?, next()?, next()?, next()?, next()?];
+    if fields.any(|field| field.is_none()) {
+        return None;
+    }
     let busy = [user, nice, system, irq, softirq].into_iter().try_fold(0_u64, u64::checked_add)?;
     Some(Ticks { busy, all: busy.checked_add(idle)?.checked_add(iowait)? })
 }

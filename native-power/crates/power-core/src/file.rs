@@ -34,38 +34,44 @@ impl ReadAgain for File {
     }
 }
 
-/// A file that holds one count and is read again and again.
-pub struct CountFile {
-    pub(crate) path: PathBuf,
+/// A small file that is opened when it is first read, and kept open.
+pub struct KeptFile {
+    path: PathBuf,
     pub(crate) file: Option<Box<dyn ReadAgain>>,
     pub(crate) open: Open,
 }
 
-impl CountFile {
-    /// Opens the file and reads it once: to be allowed to open it proves nothing.
-    pub fn open(path: PathBuf, open: Open) -> Result<Self, PowerError> {
-        let mut buffer = [0; 32];
-        let read = open(&path).and_then(|file| Ok((file.read_again(&mut buffer)?, file)));
-        let (length, file) = read.map_err(|error| PowerError::io(path.clone(), error))?;
-        let text = &buffer[..length];
-        if parse_count(text).is_none() {
-            return Err(PowerError::Malformed {
-                path,
-                text: String::from_utf8_lossy(text).trim_end().to_owned(),
-            });
-        }
-        Ok(Self { path, file: Some(file), open })
+impl KeptFile {
+    /// Not opened yet.
+    pub const fn new(path: PathBuf, open: Open) -> Self {
+        Self { path, file: None, open }
     }
 
-    /// One number. A file that fails is opened anew once, for a device that came back has another file behind its name.
-    pub fn read(&mut self) -> Result<u64, Missing> {
-        let mut buffer = [0; 32];
-        let kept = self.file.as_ref().and_then(|file| file.read_again(&mut buffer).ok());
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it holds, as far as there is room. One that fails is opened anew once, for a device that came back has another
+    /// file behind its name.
+    pub fn read<'a>(&mut self, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+        let kept = self.file.as_ref().and_then(|file| file.read_again(buffer).ok());
         let length = match kept {
             Some(length) => length,
-            None => self.read_anew(&mut buffer).map_err(|error| missing_because(&error))?,
+            None => self.read_anew(buffer)?,
         };
-        parse_count(&buffer[..length]).ok_or(Missing::Parse)
+        Ok(buffer.get(..length).unwrap_or_default())
+    }
+
+    /// Its text without white space at its end.
+    pub fn read_trimmed<'a>(&mut self, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+        self.read(buffer).map(<[u8]>::trim_ascii_end)
+    }
+
+    /// Whether it can be read and holds exactly this, but for white space at its end.
+    pub fn holds(&mut self, wanted: &str) -> bool {
+        let mut buffer = [0; 32];
+        self.read_trimmed(&mut buffer).is_ok_and(|text| text == wanted.as_bytes())
     }
 
     fn read_anew(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -74,6 +80,32 @@ impl CountFile {
         let length = file.read_again(buffer)?;
         self.file = Some(file);
         Ok(length)
+    }
+}
+
+/// A file that holds one count and is read again and again.
+pub struct CountFile(pub(crate) KeptFile);
+
+impl CountFile {
+    /// Opens the file and reads it once: to be allowed to open it proves nothing.
+    pub fn open(path: PathBuf, open: Open) -> Result<Self, PowerError> {
+        let mut buffer = [0; 32];
+        let mut file = KeptFile::new(path.clone(), open);
+        let text = file.read(&mut buffer).map_err(|error| PowerError::io(path.clone(), error))?;
+        if parse_count(text).is_none() {
+            return Err(PowerError::Malformed {
+                path,
+                text: String::from_utf8_lossy(text).trim_end().to_owned(),
+            });
+        }
+        Ok(Self(file))
+    }
+
+    /// One number.
+    pub fn read(&mut self) -> Result<u64, Missing> {
+        let mut buffer = [0; 32];
+        let text = self.0.read(&mut buffer).map_err(|error| missing_because(&error))?;
+        parse_count(text).ok_or(Missing::Parse)
     }
 }
 
@@ -95,7 +127,12 @@ pub fn read_count(path: &Path, open: Open) -> Option<u64> {
 
 /// Parses a decimal count and a trailing newline; None for anything else.
 pub fn parse_count(text: &[u8]) -> Option<u64> {
-    std::str::from_utf8(text).ok()?.trim_ascii_end().parse().ok()
+    let digits = text.trim_ascii_end();
+    let number = digits.iter().try_fold(0_u64, |number, byte| {
+        let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    });
+    number.filter(|_| !digits.is_empty())
 }
 
 /// What a failed read means for the number that was wanted.
@@ -123,6 +160,7 @@ mod tests {
             ("a lone newline",            b"\n",                    None),
             ("words",                     b"abc\n",                 None),
             ("a sign",                    b"-5\n",                  None),
+            ("another sign",              b"+5\n",                  None),
             ("a fraction",                b"1.5\n",                 None),
             ("not text",                  b"\xff\xfe",              None),
         ];

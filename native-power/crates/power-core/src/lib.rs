@@ -14,12 +14,15 @@ mod dies;
 mod domain;
 mod emi;
 mod emi_layout;
+mod engine;
 mod error;
 mod estimator;
 mod feed;
 mod file;
 mod gauge;
 mod ioreport;
+mod lanes;
+mod lateness;
 mod ledger;
 mod mean_power;
 mod observed;
@@ -30,6 +33,7 @@ mod platform;
 mod rapl;
 mod rapl_perf;
 mod replay;
+mod ring;
 mod sampler;
 mod source;
 mod sources;
@@ -47,8 +51,10 @@ pub use emi::{EMI, Emi, EmiPort, FoundMeter};
 pub use error::PowerError;
 pub use estimator::{ESTIMATE, Estimator};
 pub use feed::Feed;
+pub use file::{KeptFile, open_file};
 pub use gauge::{Gauge, GaugeSpec, GaugeTally};
 pub use ioreport::{Channel, EnergyUnit, channel as ioreport_channel, covered as ioreport_covered};
+pub use lateness::Lateness;
 pub use ledger::Ledger;
 pub use mean_power::{Band, MeanPower, Since};
 pub use observed::{Observed, Unobserved};
@@ -60,7 +66,7 @@ pub use replay::{
     replay_refusal, replay_source,
 };
 pub use sampler::{Sampler, SamplerStatus, State};
-pub use source::{Booking, Missing, PowerSource, Reading, Sample, Value};
+pub use source::{Booking, Missing, PowerSource, Reading, Sample, Speed, Value};
 pub use sources::{SOURCES, SourceInfo, SourceProbe, chain, open_source, probe_sources};
 pub use sysfs::{
     ACPI_METER, AMD_ENERGY, AMDGPU, BATTERY, INTEL_GPU, JETSON, Sensors, open_acpi_meter, open_amd_energy,

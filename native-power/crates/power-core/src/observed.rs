@@ -10,6 +10,9 @@ use crate::{Kind, Nanos, Value};
 const MOST_WAITS: usize = 64;
 const FEWEST_WAITS: usize = 2;
 
+/// Readings on schedule after which a sensor that hasn't shown its period won't any more.
+const MOST_READINGS: u64 = 1 << 16;
+
 /// Changes after which what they have in common is no coincidence.
 const FEWEST_STEPS: u32 = 8;
 
@@ -117,6 +120,13 @@ impl Observer {
     /// Whether the burst at the start has shown enough.
     pub const fn probed(&self) -> bool {
         matches!(self.kind, Kind::Estimate) || self.probe.all.len() >= FEWEST_STEPS as usize
+    }
+
+    /// Whether readings on schedule have shown what they can.
+    pub const fn settled(&self) -> bool {
+        matches!(self.kind, Kind::Estimate)
+            || self.scheduled.all.len() >= MOST_WAITS
+            || self.samples >= MOST_READINGS
     }
 
     /// What was seen so far. The burst at the start tells shorter periods than readings on schedule do.

@@ -155,13 +155,15 @@ impl PowerSource for Rapl {
 
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
         let start = out.len();
+        let mut before = clock.now();
         for (domain, count) in (0..).zip(&mut self.counts) {
-            let before = clock.now();
             let value = match count.read() {
                 Ok(uj) => Value::Counter { raw: uj, uj },
                 Err(missing) => Value::Missing(missing),
             };
-            out.push(Reading { domain, before, after: clock.now(), value });
+            let after = clock.now();
+            out.push(Reading { domain, before, after, value });
+            before = after;
         }
         self.platform.see(&mut out[start..]);
         Ok(())

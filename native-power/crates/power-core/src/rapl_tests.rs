@@ -148,13 +148,13 @@ fn a_count_that_fails_later_is_missing_with_its_reason() {
 fn a_count_whose_file_broke_is_opened_anew() {
     let root = tree("reopen", &[("intel-rapl:0", "package-0", "7")]);
     let Ok(mut rapl) = Rapl::open(&root) else { unreachable!("a plain tree opens") };
-    rapl.counts[0].file = Some(Box::new(Broken));
+    rapl.counts[0].0.file = Some(Box::new(Broken));
     let mut out = Vec::new();
     assert!(rapl.read(&Still, &mut out).is_ok());
     assert_eq!(out[0].value, Value::Counter { raw: 7, uj: 7 });
 
-    rapl.counts[0].open = breaks_energy;
-    rapl.counts[0].file = Some(Box::new(Broken));
+    rapl.counts[0].0.open = breaks_energy;
+    rapl.counts[0].0.file = Some(Box::new(Broken));
     assert!(rapl.read(&Still, &mut out).is_ok());
     assert_eq!(out[1].value, Value::Missing(Missing::Io));
 }

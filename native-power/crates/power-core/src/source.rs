@@ -120,6 +120,18 @@ pub enum Booking {
     MeanPower,
 }
 
+/// How long a reading may take, which decides what it may delay: sources of one speed are read one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Speed {
+    /// Microseconds: the kernel has the number, or asks the CPU.
+    #[default]
+    Fast,
+    /// Milliseconds at most: the kernel asks firmware, or a chip on a slow bus.
+    Bus,
+    /// It may wait for a device, a library or a network, and has a thread to itself.
+    Waits,
+}
+
 /// Somewhere energy can be read: a kernel interface, a vendor library, or a script in a test.
 ///
 /// Constructors do all discovery and permission checks, so that a source that exists can be read.
@@ -141,6 +153,11 @@ pub trait PowerSource: Send {
     /// The longest time between two readings that loses nothing; None when there is no such limit.
     fn slowest_period(&self) -> Option<Nanos> {
         None
+    }
+
+    /// How long a reading may take.
+    fn speed(&self) -> Speed {
+        Speed::Fast
     }
 
     /// What a reader of the numbers should know and that only reading them could show, for instance `psys<package`.

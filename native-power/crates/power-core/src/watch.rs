@@ -18,6 +18,8 @@ pub struct Watch {
     observers: Vec<Observer>,
     standstills: Standstills,
     probed: bool,
+    /// Whether readings on schedule still show something of a sensor.
+    learning: bool,
 }
 
 impl Watch {
@@ -29,6 +31,7 @@ impl Watch {
             observers: domains.iter().map(|domain| Observer::new(domain.kind, domain.quantum)).collect(),
             standstills: Standstills::of(domains),
             probed: sensed && domains.iter().any(|domain| domain.update_period <= PROBED),
+            learning: true,
         }
     }
 
@@ -38,15 +41,19 @@ impl Watch {
         self.probed && !self.observers.iter().all(Observer::probed)
     }
 
-    /// After a reading of the source, before it is booked: a host that slept since the last one interrupts every book.
-    pub fn look(&mut self, clock: &dyn Clock, ledgers: &mut [Ledger]) {
-        if self.clocks.look(clock) {
+    /// After a reading of the source that began `at`, before it is booked: a host that slept since the last one interrupts every book.
+    pub fn look(&mut self, clock: &dyn Clock, at: Nanos, ledgers: &mut [Ledger]) {
+        if self.clocks.look(clock, at) {
             ledgers.iter_mut().for_each(Ledger::interrupt);
         }
     }
 
     /// Learns of the sensors, and lets the books know of those that are slower than declared.
     pub fn learn(&mut self, pace: Pace, readings: &[Reading], ledgers: &mut [Ledger]) {
+        if pace == Pace::Scheduled && !self.learning {
+            return;
+        }
+        self.learning = !self.observers.iter().all(Observer::settled);
         for reading in readings {
             let index = usize::from(reading.domain);
             let Some(observer) = self.observers.get_mut(index) else { continue };

@@ -13,7 +13,7 @@ use std::{
 
 use power_core::{
     Booking, Clock, CounterSpec, Domain, Event, Kind, Missing, MonotonicClock, Nanos, PowerError,
-    PowerSource, Provenance, Reading, Sampler, Scope, State, Value,
+    PowerSource, Provenance, Reading, Sampler, Scope, Speed, State, Value,
 };
 
 /// Ten joules a reading, unless the script of a reading says otherwise.
@@ -21,6 +21,7 @@ struct Scripted {
     domains: Vec<(Domain, Booking)>,
     reads: Arc<AtomicU64>,
     script: fn(u64) -> Step,
+    speed: Speed,
 }
 
 enum Step {
@@ -49,7 +50,7 @@ impl Scripted {
         let spec = CounterSpec { max_uj: None, cap_uw: u64::MAX / 4, update_period: Nanos(1_000_000_000) };
         let domains = vec![(domain("a"), Booking::Counter(spec)), (domain("b"), Booking::Counter(spec))];
         let reads = Arc::new(AtomicU64::new(0));
-        (Box::new(Self { domains, reads: Arc::clone(&reads), script }), reads)
+        (Box::new(Self { domains, reads: Arc::clone(&reads), script, speed: Speed::Fast }), reads)
     }
 }
 
@@ -64,6 +65,10 @@ impl PowerSource for Scripted {
 
     fn domains(&self) -> &[(Domain, Booking)] {
         &self.domains
+    }
+
+    fn speed(&self) -> Speed {
+        self.speed
     }
 
     #[expect(clippy::panic, reason = "a reader that panics is what is tested")]
@@ -285,4 +290,98 @@ impl Clock for Jumps {
     fn now(&self) -> Nanos {
         Nanos(self.0.fetch_add(1_000_000_000, Ordering::SeqCst))
     }
+}
+
+/// Threads of this process that read, by their names.
+#[cfg(target_os = "linux")]
+fn threads(name: &str) -> usize {
+    let names = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
+        std::fs::read_to_string(task.ok()?.path().join("comm")).ok().map(|comm| comm.trim_end().to_owned())
+    });
+    names.filter(|comm| comm == name).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn samplers_of_one_period_share_a_thread_that_ends_with_the_last_of_them() {
+    let period = Nanos(7_000_000);
+    let start = |speed| {
+        let (mut source, reads) = Scripted::new(|i| Step::Count(i * 10_000_000));
+        source.speed = speed;
+        (Sampler::start(source, MonotonicClock, period).unwrap(), reads)
+    };
+    let (first, first_reads) = start(Speed::Fast);
+    let (second, second_reads) = start(Speed::Fast);
+    let (bus, _) = start(Speed::Bus);
+    until("the threads to have their names", || threads("power 7ms") == 1 && threads("power 7ms bus") == 1);
+    until("both to be read", || {
+        [&first_reads, &second_reads].iter().all(|reads| reads.load(Ordering::SeqCst) > 3)
+    });
+    first.stop();
+    assert_eq!(threads("power 7ms"), 1, "another is still read on it");
+    let (at_stop, before) = (first_reads.load(Ordering::SeqCst), second_reads.load(Ordering::SeqCst));
+    until("the other to go on", || second_reads.load(Ordering::SeqCst) > before + 3);
+    assert_eq!(first_reads.load(Ordering::SeqCst), at_stop, "a stopped one is read no more");
+    drop(second);
+    assert_eq!(threads("power 7ms"), 0);
+    assert_eq!(threads("power 7ms bus"), 1);
+    drop(bus);
+    assert_eq!(threads("power 7ms bus"), 0);
+    let (again, reads) = start(Speed::Fast);
+    until("a new one to be read", || reads.load(Ordering::SeqCst) > 3);
+    again.stop();
+}
+
+#[test]
+fn a_source_that_waits_delays_no_other() {
+    let period = Nanos(2_000_000);
+    let (mut waits, waiting) =
+        Scripted::new(|i| if i == 1 { Step::Slow(Duration::from_secs(1)) } else { Step::Count(i) });
+    waits.speed = Speed::Waits;
+    let waits = Sampler::start(waits, MonotonicClock, period).unwrap();
+    let (source, reads) = Scripted::new(Step::Count);
+    let sampler = Sampler::start(source, MonotonicClock, period).unwrap();
+    until("the slow reading to begin", || waiting.load(Ordering::SeqCst) == 2);
+    let before = reads.load(Ordering::SeqCst);
+    until("the other to be read meanwhile", || reads.load(Ordering::SeqCst) > before + 20);
+    assert_eq!(waiting.load(Ordering::SeqCst), 2, "it still waits");
+    assert_eq!(waits.drain().len(), 2, "what was read before can be had at once");
+    sampler.stop();
+    assert_eq!(waiting.load(Ordering::SeqCst), 2, "nor does it delay the other's stop");
+}
+
+#[test]
+fn a_source_whose_first_reading_was_slow_is_read_on_its_own() {
+    let period = Nanos(3_000_000);
+    let (slow, slow_reads) = Scripted::new(|i| {
+        Step::Slow(Duration::from_millis(match i {
+            0 => 20,
+            1 => 1000,
+            _ => 0,
+        }))
+    });
+    let _slow = Sampler::start(slow, MonotonicClock, period).unwrap();
+    let (source, reads) = Scripted::new(Step::Count);
+    let _sampler = Sampler::start(source, MonotonicClock, period).unwrap();
+    until("the slow reading to begin", || slow_reads.load(Ordering::SeqCst) == 2);
+    let before = reads.load(Ordering::SeqCst);
+    until("the other to be read meanwhile", || reads.load(Ordering::SeqCst) > before + 20);
+    assert_eq!(slow_reads.load(Ordering::SeqCst), 2, "it still reads");
+}
+
+#[test]
+fn lateness_counts_from_the_deadline_of_readings_on_schedule() {
+    let (source, reads) =
+        Scripted::new(|i| if i == 1 { Step::Slow(Duration::from_millis(40)) } else { Step::Count(0) });
+    let sampler = Sampler::start(source, MonotonicClock, Nanos(4_500_000)).unwrap();
+    sampler.mark();
+    until("some readings", || reads.load(Ordering::SeqCst) >= 6);
+    sampler.stop();
+    let status = sampler.status();
+    let late = status.lateness.unwrap();
+    assert!(
+        late.readings >= 3 && late.readings <= status.reads - 3,
+        "neither first, mark nor last: {status:?}"
+    );
+    assert!(late.p50 <= late.p99 && late.p99 <= late.max, "{late:?}");
 }

@@ -19,8 +19,8 @@ use napi::{
 };
 use napi_derive::napi;
 use power_core::{
-    Candidate, Clock, Domain, Event, MonotonicClock, Nanos, PowerError, Provenance, Sample, Sampler, State,
-    chain, left_unused,
+    Candidate, Clock, Domain, Event, Lateness, MonotonicClock, Nanos, PowerError, Provenance, Sample,
+    Sampler, State, chain, left_unused,
 };
 
 type Result<T> = napi::Result<T, &'static str>;
@@ -194,11 +194,32 @@ pub struct RecorderStatus {
     pub reads: f64,
     #[napi(js_name = "missed_deadlines")]
     pub missed_deadlines: f64,
+    /// How late readings on schedule began; null before the first.
+    #[napi(ts_type = "DeadlineLateness | null")]
+    pub lateness: Nullable<DeadlineLateness>,
     #[napi(js_name = "read_ns")]
     pub read_ns: f64,
     pub dropped: f64,
     pub flags: Vec<String>,
     pub observed: Vec<ObservedDomain>,
+}
+
+/// How late readings on schedule began after their deadlines; quantiles are told at most an eighth too great.
+#[napi(object, object_from_js = false)]
+pub struct DeadlineLateness {
+    pub readings: f64,
+    #[napi(js_name = "p50_ns")]
+    pub p50_ns: f64,
+    #[napi(js_name = "p99_ns")]
+    pub p99_ns: f64,
+    #[napi(js_name = "max_ns")]
+    pub max_ns: f64,
+}
+
+impl From<Lateness> for DeadlineLateness {
+    fn from(Lateness { readings, p50, p99, max }: Lateness) -> Self {
+        Self { readings: count(readings), p50_ns: span(p50), p99_ns: span(p99), max_ns: span(max) }
+    }
 }
 
 /// What readings of one domain showed of its sensor.
@@ -257,7 +278,7 @@ impl Recorder {
     /// Hands over everything read since the last call. Never waits.
     #[napi]
     pub fn drain(&self) -> SampleColumns {
-        columns(&self.sampler.drain())
+        self.sampler.drain_with(columns)
     }
 
     /// What is read beside power, in the order that `ChannelColumns.channel` counts.
@@ -291,6 +312,7 @@ impl Recorder {
             reason: nullable(reason),
             reads: count(status.reads),
             missed_deadlines: count(status.missed_deadlines),
+            lateness: nullable(status.lateness.map(DeadlineLateness::from)),
             read_ns: span(status.read_time),
             dropped: count(status.dropped),
             flags: status.flags,

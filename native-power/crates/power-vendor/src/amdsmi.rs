@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use power_core::{
     Booking, ChannelInfo, ChannelReading, Clock, CounterSpec, Domain, Excluded, GaugeSpec, Kind, Missing,
-    Nanos, PowerError, PowerSource, Provenance, Reading, Scope, Value, Watts,
+    Nanos, PowerError, PowerSource, Provenance, Reading, Scope, Speed, Value, Watts,
 };
 
 use self::{
@@ -365,6 +365,10 @@ impl PowerSource for AmdSmi {
     fn provenance(&self) -> Provenance {
         let counted = self.gpus.iter().any(|gpu| gpu.counter.is_some());
         if counted { Provenance::Counter } else { Provenance::Integrated }
+    }
+
+    fn speed(&self) -> Speed {
+        Speed::Waits
     }
 
     fn domains(&self) -> &[(Domain, Booking)] {

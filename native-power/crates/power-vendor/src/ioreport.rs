@@ -10,7 +10,7 @@ use std::path::Path;
 
 use power_core::{
     Booking, Clock, CounterSpec, Domain, EnergyUnit, Excluded, Kind, Missing, PowerError, PowerSource,
-    Provenance, Reading, Value, ioreport_channel, ioreport_covered,
+    Provenance, Reading, Speed, Value, ioreport_channel, ioreport_covered,
 };
 
 use self::api::{Count, Subscription};
@@ -111,6 +111,10 @@ impl PowerSource for IoReport {
 
     fn provenance(&self) -> Provenance {
         Provenance::Counter
+    }
+
+    fn speed(&self) -> Speed {
+        Speed::Waits
     }
 
     fn domains(&self) -> &[(Domain, Booking)] {

@@ -12,7 +12,7 @@ use std::{
 
 use power_core::{
     Booking, Clock, CounterSpec, Domain, Excluded, Kind, Missing, Nanos, PowerError, PowerSource, Provenance,
-    Reading, Scope, Value,
+    Reading, Scope, Speed, Value,
 };
 
 use self::api::{About, Covers, PowerDomain, devices, missing};
@@ -214,6 +214,10 @@ impl PowerSource for LevelZero {
 
     fn provenance(&self) -> Provenance {
         Provenance::Counter
+    }
+
+    fn speed(&self) -> Speed {
+        Speed::Waits
     }
 
     fn domains(&self) -> &[(Domain, Booking)] {

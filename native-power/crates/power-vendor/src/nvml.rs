@@ -16,7 +16,7 @@ use std::{
 
 use power_core::{
     Booking, ChannelInfo, ChannelReading, Clock, Domain, Excluded, Missing, PowerError, PowerSource,
-    Provenance, Reading, Value, Watts,
+    Provenance, Reading, Speed, Value, Watts,
 };
 
 use self::{
@@ -200,6 +200,10 @@ impl PowerSource for Nvml {
     fn provenance(&self) -> Provenance {
         let counted = self.0.gpus.iter().any(|gpu| gpu.counter.is_some());
         if counted { Provenance::Counter } else { Provenance::Integrated }
+    }
+
+    fn speed(&self) -> Speed {
+        Speed::Waits
     }
 
     fn domains(&self) -> &[(Domain, Booking)] {

@@ -1,12 +1,12 @@
 // Runs in a mount namespace of its own: makes the host up over /sys/class, then measures there. Writes a JSON file.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { energyOf } from './load.mjs';
-import { buildOthers, buildPowercap, PACKAGES, powercapZones } from './tree.mjs';
+import { buildOthers, buildPowercap, PACKAGES, powercapZones, vendorScripts } from './tree.mjs';
 import { cpuTime, memoryOf } from './usage.mjs';
 
 const CLASS = '/sys/class';
@@ -41,6 +41,8 @@ function setUp() {
   const mounted = spawnSync('mount', ['-t', 'tmpfs', 'perwatt', CLASS], { encoding: 'utf8' });
   if (mounted.status !== 0) throw new Error(`no tmpfs over ${CLASS}: ${mounted.stderr?.trim()}`);
   buildPowercap(CLASS, powercapZones(CLASS, { t0_ns: now() }));
+  for (const [vendor, library] of Object.entries(libraries))
+    writeFileSync(`${library}.script`, vendorScripts[vendor]);
   return buildOthers(CLASS);
 }
 
@@ -91,10 +93,7 @@ function startWriter({ seconds, wraps_ns }) {
   const fast = powercapZones(CLASS, { t0_ns, wraps_ns });
   const until = t0_ns + BigInt(Math.ceil(seconds)) * SECOND;
   const path = join(scratch, 'writer.json');
-  writeFileSync(
-    path,
-    JSON.stringify({ t0: String(t0_ns), until: String(until), fast, slow: others, libraries }),
-  );
+  writeFileSync(path, JSON.stringify({ t0: String(t0_ns), until: String(until), fast, slow: others }));
   return { t0_ns, child: start(process.execPath, [file('./writer.mjs'), path]) };
 }
 
@@ -106,7 +105,7 @@ async function watched(command, { count, seconds }) {
   const { ready } = await sampler.next();
   await idle.next();
   await sleep(3000);
-  const [shares, memory] = [[], []];
+  const [shares, memory, loads] = [[], [], []];
   let before = [usage(sampler.pid), usage(idle.pid)];
   for (let i = 0; i < count; i += 1) {
     for (let s = 0; s < seconds; s += 1) {
@@ -116,6 +115,7 @@ async function watched(command, { count, seconds }) {
     const after = [usage(sampler.pid), usage(idle.pid)];
     const share = (k, key) => (after[k][key] - before[k][key]) / (after[k].at_ns - before[k].at_ns);
     const idle_ratio = share(1, 'all_ns');
+    loads.push(loadavg()[0]);
     shares.push({
       threads: share(0, 'threads_ns'),
       process: share(0, 'all_ns') - idle_ratio,
@@ -126,7 +126,7 @@ async function watched(command, { count, seconds }) {
   sampler.ask();
   idle.ask();
   const sources = await sampler.next();
-  return { ready, shares, memory, sources, renewals: await writer.child.next() };
+  return { ready, shares, memory, loads, sources, renewals: await writer.child.next() };
 }
 
 /** Threads that wake up as often and do nothing: what this machine charges for it. */
@@ -163,9 +163,10 @@ async function metered({ command, lead_s, period_ns }) {
     ...said,
     true_j,
     error: said.energy_j / true_j - 1,
-    cpu_per_reading_ns: said.cpu_ns / said.readings,
+    cpu_per_period_ns: (said.cpu_ns * period_ns) / (Number(said.end) - Number(said.begin)),
     held,
     window_s: load_s,
+    renewals_p50_ms: renewals.p50_ms,
     renewals_p99_ms: renewals.p99_ms,
   };
 }
@@ -173,10 +174,10 @@ async function metered({ command, lead_s, period_ns }) {
 const peer = (script) => (settings) => start(python, [file(script), JSON.stringify(settings)]);
 const own = (settings) => ours({ ...settings, names: [RAPL] });
 
-/** What is held side by side: a peer at its rate, and ours at the same. */
+/** What is held side by side: a peer that reads once a second, and ours at the same rate. */
 const PEERS = [
   { name: 'codecarbon', command: peer('./codecarbon_sampler.py'), period_ns: 1e9, lead_s: 14 },
-  { name: 'zeus', command: peer('./zeus_sampler.py'), period_ns: 5e7, lead_s: 14 },
+  { name: 'zeus', command: peer('./zeus_sampler.py'), period_ns: 1e9, lead_s: 14 },
 ];
 
 async function sideBySide() {
@@ -189,7 +190,7 @@ async function sideBySide() {
       // The order alternates, so that drift of the machine falls on both alike.
       const pair =
         round % 2 === 0 ? [await theirs(), await mine()] : [await mine(), await theirs()].reverse();
-      result.push({ round, name, period_ns, theirs: pair[0], ours: pair[1] });
+      result.push({ round, name, period_ns, load: loadavg()[0], theirs: pair[0], ours: pair[1] });
     }
   }
   return result;
@@ -220,7 +221,7 @@ if (parts.includes('default')) {
 }
 if (parts.includes('fast')) {
   progress(`powercap at 1 kHz, ${fast_windows * fast_window_s} s`);
-  const reading = () => ours({ mode: 'read', names: [RAPL], period_ns: 1e6, readings: true });
+  const reading = () => ours({ mode: 'read', names: [RAPL], period_ns: 1e6 });
   result.fast = await watched(reading, { count: fast_windows, seconds: fast_window_s });
   result.fast.wake = await wakeUps([1e6], { count: 4, seconds: fast_window_s });
 }

@@ -1,10 +1,9 @@
 // Our sampler in a process of its own. Says `ready` with what it reads, waits for a line on its standard input, and prints what became of it.
 import { createInterface } from 'node:readline';
 import { measure, nowNs, powerSources } from '@perwatt/native-power';
-import { lateness } from './lateness.mjs';
 import { cpuTime } from './usage.mjs';
 
-const { mode, names, period_ns, libraries, begin, seconds, readings } = JSON.parse(process.argv[2]);
+const { mode, names, period_ns, libraries, begin, seconds } = JSON.parse(process.argv[2]);
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const sources = () =>
   names.map((name) => {
@@ -28,12 +27,12 @@ const modes = {
   /** Reads, and drains once a second, as a recording does. */
   async read() {
     const recorders = sources().map(start);
-    const kept = recorders.map(() => []);
-    const drain = () =>
-      recorders.forEach((recorder, r) => {
-        keep(kept[r], recorder.drain());
+    const drain = () => {
+      for (const recorder of recorders) {
+        recorder.drain();
         recorder.drainChannels?.();
-      });
+      }
+    };
     const timer = setInterval(drain, 1000);
     say({
       ready: recorders.map(({ source, domains, period_ns }) => ({
@@ -47,13 +46,7 @@ const modes = {
     drain();
     const statuses = recorders.map((recorder) => recorder.status());
     for (const recorder of recorders) recorder.stop();
-    say(
-      recorders.map(({ source }, r) => ({
-        source,
-        ...statuses[r],
-        ...(readings ? { lateness: lateness(kept[r], recorders[r].period_ns) } : {}),
-      })),
-    );
+    say(recorders.map(({ source }, r) => ({ source, ...statuses[r] })));
   },
 
   /**
@@ -104,16 +97,5 @@ const modes = {
     recorder.stop();
   },
 };
-
-/** Of all that was drained, only when the source was read: enough for the deadlines, and little to keep. */
-function keep(into, columns) {
-  if (!readings) return;
-  const last = Math.max(...columns.domain);
-  for (let i = 0; i < columns.domain.length; i += 1) {
-    if (columns.domain[i] === 0) into.push([Number(columns.at_ns[i]) - columns.read_ns[i] / 2, 0]);
-    if (columns.domain[i] === last && into.length > 0)
-      into[into.length - 1][1] = Number(columns.at_ns[i]) + columns.read_ns[i] / 2;
-  }
-}
 
 await modes[mode]();

@@ -119,22 +119,21 @@ export function buildOthers(classDir) {
   }));
 }
 
-/** What the stand-ins for the vendors' libraries say at a moment: one GPU each, with a counter and a power. */
-export const vendorScripts = (moment) => {
-  const energy = energyOf([{ scale: 2, shift_s: 0.5 }], moment);
-  return {
-    nvml: `0, 0, index, 0, 0, 0, 0
+/** What the stand-ins for the vendors' libraries say: one GPU each, with a counter that grows at a steady power. Read once. */
+export const vendorScripts = {
+  nvml: `fixed
+0, 0, index, 0, 0, 0, 0
 0, 0, uuid, 0, 0, 0, GPU-A
 0, 0, 188, 0, 0, 1, 350000
-0, 0, 83, 0, 0, 3, ${Math.floor(1e9 + energy * 1e3)}
+0, 0, 83, 0, 0, 3, 1000000000+201000
 0, 0, 186, 0, 0, 1, 201000
 `,
-    amdsmi: `0, 0, socket, 0, 0, 0, 0
+  amdsmi: `fixed
+0, 0, socket, 0, 0, 0, 0
 0, 0, bdf, 0, 0, 0, 10496
-0, 0, energy, 0, 0, 0, ${Math.floor(1e9 + energy * 65_536)}
+0, 0, energy, 0, 0, 0, 1000000000+13238272
 0, 0, power, 0, 0, 0, 202
 `,
-  };
 };
 
 function write(path, text) {

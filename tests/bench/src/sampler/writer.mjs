@@ -1,12 +1,12 @@
 // The made-up hardware: renews counters every millisecond, and what is slower ten times a second, until it is told to end.
 // Prints how far apart its renewals came.
-import { openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
-import { counterText, vendorScripts } from './tree.mjs';
+import { openSync, readFileSync, writeSync } from 'node:fs';
+import { counterText } from './tree.mjs';
 
 const PERIOD_NS = 1_000_000n;
 const SLOW_NS = 100_000_000n;
 
-const { t0, until, fast, slow, libraries } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const { t0, until, fast, slow } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const [t0_ns, until_ns] = [BigInt(t0), BigInt(until)];
 const opened = (counters) => counters.map((counter) => ({ ...counter, fd: openSync(counter.file, 'r+') }));
 const [fastFiles, slowFiles] = [opened(fast), opened(slow)];
@@ -15,13 +15,6 @@ const gaps_ms = [];
 
 const renew = (files, at_ns) => {
   for (const file of files) writeSync(file.fd, counterText(file, { t0_ns, at_ns }), 0);
-};
-const renewLibraries = (at_ns) => {
-  const scripts = vendorScripts({ t0_ns, at_ns });
-  for (const [vendor, library] of Object.entries(libraries)) {
-    writeFileSync(`${library}.next`, scripts[vendor]);
-    renameSync(`${library}.next`, `${library}.script`);
-  }
 };
 
 let [next, nextSlow, before] = [process.hrtime.bigint(), 0n, process.hrtime.bigint()];
@@ -36,7 +29,6 @@ for (let now = before; now < until_ns; now = process.hrtime.bigint()) {
   next += PERIOD_NS * ((now - next) / PERIOD_NS + 1n);
   if (now >= nextSlow) {
     renew(slowFiles, now);
-    renewLibraries(now);
     nextSlow = now + SLOW_NS;
   }
 }

@@ -62,7 +62,7 @@ pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> 
         domain.note = Some(notes.join("; ")).filter(|note| !note.is_empty());
         finder.add(domain, booking, microwatts(file, open));
     }
-    finder.finish(None)
+    finder.finish(None).map(Sensors::on_a_bus)
 }
 
 /// What a meter measures, by the maker's text.

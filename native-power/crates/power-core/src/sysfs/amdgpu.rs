@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Missing, Nanos, PowerError, Provenance, Scope, Value, Watts,
-    file::{Open, open_file, read_text},
+    file::{KeptFile, Open, open_file},
 };
 
 /// The source's name.
@@ -47,7 +47,7 @@ pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> 
         let input = microwatts(file, open).map(|input| unless_asleep(&chip, input, open));
         finder.add(domain, booking, input);
     }
-    finder.finish(None)
+    finder.finish(None).map(Sensors::on_a_bus)
 }
 
 /// Only chips with a CPU of their own have a north bridge voltage.
@@ -58,10 +58,11 @@ fn has_cpu(chip: &Chip, open: Open) -> bool {
 /// To read the sensor would wake a processor that sleeps.
 fn unless_asleep(chip: &Chip, mut input: Input, open: Open) -> Input {
     let state = chip.file("device/power/runtime_status");
-    Box::new(move || match read_text(&state, open) {
-        Ok(state) if state == "suspended" => Value::Missing(Missing::Inactive),
-        _ => input(),
-    })
+    if !state.exists() {
+        return input;
+    }
+    let mut state = KeptFile::new(state, open);
+    Box::new(move || if state.holds("suspended") { Value::Missing(Missing::Inactive) } else { input() })
 }
 
 #[cfg(all(test, unix))]

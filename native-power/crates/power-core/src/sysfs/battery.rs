@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Missing, Nanos, PowerError, Provenance, Scope, Value, Watts,
-    file::{Open, missing_because, open_file, read_text},
+    file::{KeptFile, Open, missing_because, open_file, read_text},
 };
 
 /// The source's name.
@@ -52,13 +52,20 @@ pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> 
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (mut domain, booking) = gauge(format!("{BATTERY}:{name}"), Scope::System, UPDATE_PERIOD, CAP);
         domain.note = Some("the whole machine, while it runs on its battery; seconds late".to_owned());
-        finder.add(domain, booking, input(dir, chargers.clone(), open));
+        finder.add(domain, booking, input(&dir, &chargers, open));
     }
-    finder.finish(None)
+    finder.finish(None).map(Sensors::on_a_bus)
 }
 
-fn input(dir: PathBuf, chargers: Vec<PathBuf>, open: Open) -> Result<Input, PowerError> {
-    let gauge = Gauge { dir, chargers, open };
+fn input(dir: &Path, chargers: &[PathBuf], open: Open) -> Result<Input, PowerError> {
+    let kept = |file: &str| KeptFile::new(dir.join(file), open);
+    let mut gauge = Gauge {
+        chargers: chargers.iter().map(|path| KeptFile::new(path.clone(), open)).collect(),
+        status: kept("status"),
+        power: kept("power_now"),
+        current: kept("current_now"),
+        voltage: kept("voltage_now"),
+    };
     match gauge.read() {
         Value::Missing(Missing::Inactive) => {
             return Err(PowerError::Unusable { source_name: BATTERY, reason: "not discharging".to_owned() });
@@ -72,21 +79,26 @@ fn input(dir: PathBuf, chargers: Vec<PathBuf>, open: Open) -> Result<Input, Powe
 }
 
 struct Gauge {
-    dir: PathBuf,
-    chargers: Vec<PathBuf>,
-    open: Open,
+    chargers: Vec<KeptFile>,
+    status: KeptFile,
+    power: KeptFile,
+    current: KeptFile,
+    voltage: KeptFile,
 }
 
 impl Gauge {
-    fn read(&self) -> Value {
-        if self.chargers.iter().any(|path| read_text(path, self.open).is_ok_and(|text| text != "0")) {
+    fn read(&mut self) -> Value {
+        let plugged =
+            |charger: &mut KeptFile| charger.read_trimmed(&mut [0; 32]).is_ok_and(|text| text != b"0");
+        if self.chargers.iter_mut().any(plugged) {
             return Value::Missing(Missing::Inactive);
         }
-        let status = read_text(&self.dir.join("status"), self.open).unwrap_or_default();
-        match (status.as_str(), self.microwatts()) {
-            ("Discharging", Ok(uw)) => Value::Power { raw: Some(uw), power: Watts::from_micros(uw) },
+        let mut buffer = [0; 32];
+        let power = self.microwatts();
+        match (self.status.read_trimmed(&mut buffer).unwrap_or_default(), power) {
+            (b"Discharging", Ok(uw)) => Value::Power { raw: Some(uw), power: Watts::from_micros(uw) },
             // The second battery of two rests while the first is used.
-            ("Not charging" | "Full" | "Unknown", Ok(0)) => {
+            (b"Not charging" | b"Full" | b"Unknown", Ok(0)) => {
                 Value::Power { raw: Some(0), power: Watts::from_micros(0) }
             }
             (_, Err(PowerError::Permission { .. })) => Value::Missing(Missing::Permission),
@@ -98,21 +110,29 @@ impl Gauge {
     }
 
     /// Drivers differ in the sign; the status says which way it flows.
-    fn microwatts(&self) -> Result<u64, PowerError> {
-        let number = |file: &str| {
-            let path = self.dir.join(file);
-            let text = read_text(&path, self.open)?;
-            text.parse::<i64>().map(i64::unsigned_abs).map_err(|_| PowerError::Malformed { path, text })
-        };
-        match number("power_now") {
+    fn microwatts(&mut self) -> Result<u64, PowerError> {
+        match magnitude(&mut self.power) {
             Err(PowerError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                let (ua, uv) = (number("current_now")?, number("voltage_now")?);
+                let (ua, uv) = (magnitude(&mut self.current)?, magnitude(&mut self.voltage)?);
                 let uw = u128::from(ua) * u128::from(uv) / 1_000_000;
                 Ok(u64::try_from(uw).unwrap_or(u64::MAX))
             }
             power => power,
         }
     }
+}
+
+fn magnitude(file: &mut KeptFile) -> Result<u64, PowerError> {
+    let mut buffer = [0; 32];
+    let text = match file.read_trimmed(&mut buffer) {
+        Ok(text) => text,
+        Err(error) => return Err(PowerError::io(file.path().to_owned(), error)),
+    };
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
+    number.map(i64::unsigned_abs).ok_or_else(|| PowerError::Malformed {
+        path: file.path().to_owned(),
+        text: String::from_utf8_lossy(text).into_owned(),
+    })
 }
 
 #[cfg(all(test, unix))]

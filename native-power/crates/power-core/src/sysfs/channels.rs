@@ -10,7 +10,7 @@ use self::number::NumberFile;
 use crate::{
     ACPI_METER, AMD_ENERGY, AMDGPU, Booking, ChannelInfo, ChannelReading, ChannelUnit, ChannelValue, Clock,
     Domain, ESTIMATE, Excluded, INTEL_GPU, JETSON, Missing, Nanos, PowerError, PowerSource, Provenance, RAPL,
-    RAPL_PERF, Reading,
+    RAPL_PERF, Reading, Speed,
     file::{Open, open_file},
 };
 
@@ -68,6 +68,10 @@ impl PowerSource for WithChannels {
 
     fn slowest_period(&self) -> Option<Nanos> {
         self.source.slowest_period()
+    }
+
+    fn speed(&self) -> Speed {
+        self.source.speed()
     }
 
     fn flags(&self) -> Vec<String> {

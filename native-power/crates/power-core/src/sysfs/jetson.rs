@@ -70,7 +70,7 @@ pub(super) fn open_with(root: &Path, open: Open) -> Result<Sensors, PowerError> 
         }
         finder.add(domain, booking, input(files, open));
     }
-    finder.finish(None)
+    finder.finish(None).map(Sensors::on_a_bus)
 }
 
 /// Channels in use. The fourth and later inputs of an INA3221 are shunt voltages and their sum.

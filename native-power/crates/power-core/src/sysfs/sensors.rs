@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use crate::{
     Booking, Clock, CounterSpec, Domain, Excluded, GaugeSpec, Kind, Missing, Nanos, PowerError, PowerSource,
-    Provenance, Reading, Scope, Value, Watts,
+    Provenance, Reading, Scope, Speed, Value, Watts,
     file::{CountFile, Open},
 };
 
@@ -14,6 +14,7 @@ pub struct Sensors {
     name: &'static str,
     provenance: Provenance,
     slowest: Option<Nanos>,
+    speed: Speed,
     domains: Vec<(Domain, Booking)>,
     inputs: Vec<Input>,
     excluded: Vec<Excluded>,
@@ -40,13 +41,27 @@ impl PowerSource for Sensors {
         self.slowest
     }
 
+    fn speed(&self) -> Speed {
+        self.speed
+    }
+
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
+        let mut before = clock.now();
         for (domain, input) in (0..).zip(&mut self.inputs) {
-            let before = clock.now();
             let value = input();
-            out.push(Reading { domain, before, after: clock.now(), value });
+            let after = clock.now();
+            out.push(Reading { domain, before, after, value });
+            before = after;
         }
         Ok(())
+    }
+}
+
+impl Sensors {
+    /// The same, whose readings take longer than those of the kernel's own numbers.
+    #[must_use]
+    pub(crate) fn on_a_bus(self) -> Self {
+        Self { speed: Speed::Bus, ..self }
     }
 }
 
@@ -118,6 +133,7 @@ impl Finder {
             name: self.name,
             provenance: self.provenance,
             slowest,
+            speed: Speed::Fast,
             domains: self.domains,
             inputs: self.inputs,
             excluded: self.excluded,

@@ -8,7 +8,7 @@ use std::{
 use super::{Found, Input, info, milli_celsius, number, numbered, scaled, slug, unread};
 use crate::{
     ChannelInfo, ChannelUnit, ChannelValue, Missing,
-    file::{Open, read_text},
+    file::{KeptFile, Open, read_text},
     sysfs::hwmon::{Chip, chips},
 };
 
@@ -79,7 +79,9 @@ fn throttling(chip: &Chip, device: &str, open: Open) -> Found {
         let files = reasons.into_iter().map(|(folder, stem)| reasons_in(&folder, stem));
         let files = files.into_iter().find(|files| !files.is_empty())?;
         let about = info(device, format!("{name}_throttle_reasons"), ChannelUnit::Bits);
-        let input: Input = Box::new(move || reasons_now(&files, open));
+        let kept = |(name, path)| (name, KeptFile::new(path, open));
+        let mut files: Vec<_> = files.into_iter().map(kept).collect();
+        let input: Input = Box::new(move || reasons_now(&mut files));
         Some((about, input))
     };
     engines(chip).into_iter().filter_map(one).collect()
@@ -98,12 +100,12 @@ fn reasons_in(folder: &Path, stem: &str) -> Vec<(String, PathBuf)> {
     found
 }
 
-fn reasons_now(files: &[(String, PathBuf)], open: Open) -> ChannelValue {
+fn reasons_now(files: &mut [(String, KeptFile)]) -> ChannelValue {
     let (mut bits, mut set) = (0_u64, Vec::new());
-    for (bit, (name, path)) in files.iter().enumerate() {
-        match read_text(path, open).as_deref() {
-            Ok("0") => {}
-            Ok("1") => {
+    for (bit, (name, file)) in files.iter_mut().enumerate() {
+        match file.read_trimmed(&mut [0; 32]) {
+            Ok(b"0") => {}
+            Ok(b"1") => {
                 bits |= 1 << bit;
                 set.push(name.as_str());
             }
@@ -142,7 +144,10 @@ fn unless_asleep(chip: &Chip, mut input: Input, open: Open) -> Input {
     if !state.exists() {
         return input;
     }
-    Box::new(move || if is_asleep(&state, open) { ChannelValue::Missing(Missing::Inactive) } else { input() })
+    let mut state = KeptFile::new(state, open);
+    Box::new(
+        move || if state.holds("suspended") { ChannelValue::Missing(Missing::Inactive) } else { input() },
+    )
 }
 
 fn state_file(chip: &Chip) -> PathBuf {

@@ -2,39 +2,23 @@ use std::path::PathBuf;
 
 use crate::{
     Missing,
-    file::{Open, ReadAgain, missing_because},
+    file::{KeptFile, Open, missing_because},
 };
 
 /// A file that holds one whole number, perhaps a negative one, and is kept open.
-pub struct NumberFile {
-    path: PathBuf,
-    file: Option<Box<dyn ReadAgain>>,
-    open: Open,
-}
+pub struct NumberFile(KeptFile);
 
 impl NumberFile {
     /// Opened when it is first read.
     pub const fn new(path: PathBuf, open: Open) -> Self {
-        Self { path, file: None, open }
+        Self(KeptFile::new(path, open))
     }
 
-    /// One number. A file that fails is opened anew once, for a device that came back has another file behind its name.
+    /// One number.
     pub fn read(&mut self) -> Result<f64, Missing> {
         let mut buffer = [0; 32];
-        let kept = self.file.as_ref().and_then(|file| file.read_again(&mut buffer).ok());
-        let length = match kept {
-            Some(length) => length,
-            None => self.read_anew(&mut buffer).map_err(|error| missing_because(&error))?,
-        };
-        parse(buffer.get(..length).unwrap_or_default()).ok_or(Missing::Parse)
-    }
-
-    fn read_anew(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.file = None;
-        let file = (self.open)(&self.path)?;
-        let length = file.read_again(buffer)?;
-        self.file = Some(file);
-        Ok(length)
+        let text = self.0.read(&mut buffer).map_err(|error| missing_because(&error))?;
+        parse(text).ok_or(Missing::Parse)
     }
 }
 
