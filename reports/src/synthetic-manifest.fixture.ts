@@ -6,6 +6,11 @@ export interface SyntheticOptions {
   readonly root: string;
   readonly models?: readonly string[];
   readonly strategies?: readonly string[];
+  /** Each draws 1.6 times the power of the one before. */
+  readonly accelerators?: readonly string[];
+  readonly run_id?: string;
+  /** How queries come by their energy. Default `time_share`. */
+  readonly method?: 'isolated' | 'time_share';
   readonly items?: number;
   readonly repeats?: number;
   /** `none` records no power at all. */
@@ -27,11 +32,11 @@ export const hex = (digit: string): string => digit.repeat(64);
 
 /** `run.json` of a synthetic run before its power and cells are known. */
 export function manifestOf(options: Required<SyntheticOptions>): RunManifest {
-  const { models, strategies, protocol } = options;
+  const { models, strategies, accelerators, protocol } = options;
   return {
     schema_version: SCHEMA_VERSION,
     metric_spec_version: METRIC_SPEC_VERSION,
-    run_id: 'quickstart-20261129-120000',
+    run_id: options.run_id,
     perwatt_version: '0.1.0',
     status: 'done',
     matrix: {
@@ -44,6 +49,7 @@ export function manifestOf(options: Required<SyntheticOptions>): RunManifest {
         ...MatrixFile.parse({ name: 'quickstart', axes: { model: ['x'], dataset: ['arithmetic', 'choice'] } })
           .axes,
         model: models.map((id) => ({ id })),
+        accelerator: accelerators.map((id) => ({ id, kind: 'cpu' as const, gpu: false })),
         strategy: strategies.map((id) => ({ id })),
       },
     },

@@ -13,6 +13,7 @@ export interface SyntheticQuery {
   readonly tokens: number;
   readonly verdict: string;
   readonly energy_j: number | null;
+  readonly method: string;
 }
 
 export const queryRow = (q: SyntheticQuery): QueryRow => ({
@@ -50,7 +51,7 @@ export const queryRow = (q: SyntheticQuery): QueryRow => ({
   energy_net_j: null,
   energy_lo_j: null,
   energy_hi_j: null,
-  energy_method: q.energy_j === null ? 'none' : 'time_share',
+  energy_method: q.energy_j === null ? 'none' : q.method,
 });
 
 const outcomeOf = ({ verdict, tokens }: SyntheticQuery) =>

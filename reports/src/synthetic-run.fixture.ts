@@ -102,12 +102,13 @@ function baseline(world: World, when: Baseline['when'], seconds: number): Baseli
 
 /** How good and how hungry a cell is, by its place on the axes. */
 function characterOf(world: World, point: CellPoint) {
-  const { models, strategies } = world.options;
+  const { models, strategies, accelerators } = world.options;
   const [model, strategy] = [models.indexOf(point.model), strategies.indexOf(point.strategy)];
+  const factor = 1.6 ** accelerators.indexOf(point.accelerator);
   const hard = point.dataset === 'choice';
   return {
     accuracy: Math.min(0.35 + 0.22 * model + 0.08 * strategy - (hard ? 0.1 : 0), 0.97),
-    watts: 22 + 9 * model,
+    watts: (22 + 9 * model) * factor,
     call_s: 0.35 + 0.3 * model,
     calls: strategy === 0 ? 1 : 3,
     tokens: 9 + 3 * model,
@@ -141,6 +142,7 @@ function queriesOf(world: World, { cell_id, point }: CellFile, failing: number):
       tokens: character.tokens,
       verdict: random() < failing ? 'error' : right,
       energy_j: world.domain === null ? null : character.watts * length,
+      method: world.options.method,
     };
   });
 }
@@ -262,6 +264,9 @@ export function syntheticRun(given: SyntheticOptions): RunFolder {
   const options: Required<SyntheticOptions> = {
     models: ['smollm2-135m', 'gemma3-270m'],
     strategies: ['single', 'self_consistency'],
+    accelerators: ['host-cpu'],
+    run_id: 'quickstart-20261129-120000',
+    method: 'time_share',
     items: 30,
     repeats: 1,
     power: 'counter',
@@ -276,13 +281,9 @@ export function syntheticRun(given: SyntheticOptions): RunFolder {
   const world: World = { options, run, domain, watts: [[0, idleWatts]], now_s: 2 };
   const points = options.models.flatMap((model) =>
     ['arithmetic', 'choice'].flatMap((dataset) =>
-      options.strategies.map((strategy) => ({
-        model,
-        accelerator: 'host-cpu',
-        dataset,
-        strategy,
-        load: 'c1',
-      })),
+      options.strategies.flatMap((strategy) =>
+        options.accelerators.map((accelerator) => ({ model, accelerator, dataset, strategy, load: 'c1' })),
+      ),
     ),
   );
   points.forEach((point, position) => {
