@@ -1,5 +1,6 @@
 import type {
   AcceleratorEntry,
+  Arrivals,
   Client,
   Clock,
   Dataset,
@@ -53,6 +54,8 @@ export interface HarnessDeps {
   /** How the samples of a source get to the run folder; within this thread unless given. */
   readonly openPowerStream?: OpenPowerStream;
   readonly loadDataset: (spec: DatasetSpec, seed: number) => Promise<Dataset>;
+  /** Times of a trace's calls, ns from its first, never falling. Throws what reading it throws; absent where none can be read. */
+  readonly traceTimes?: (trace: Extract<Arrivals, { readonly kind: 'trace' }>) => Promise<Float64Array>;
   readonly grader: (id: string) => Grader;
   readonly strategy: (id: string) => Strategy;
   /** Finds weights or checks an endpoint. Throws `MODEL_UNAVAILABLE` when the model can't be had, other codes for mistakes. */

@@ -17,6 +17,7 @@ import {
 import type { CellPoint } from '@perwatt/records';
 import { canonicalJson, sha256Hex } from './canonical.js';
 import type { HarnessDeps, PreparedModel } from './deps.js';
+import { type LoopShape, scheduleFor } from './load/drive-loop.js';
 import { axisId } from './parse-matrix.js';
 import { type Protocol, protocols } from './protocols.js';
 
@@ -29,6 +30,8 @@ export interface Cell {
   readonly seed: number;
   readonly repeats: number;
   readonly concurrency: number;
+  /** How its queries are sent. */
+  readonly loop: LoopShape;
   readonly max_tokens: number;
   readonly accelerator: AcceleratorEntry;
   readonly model: PreparedModel;
@@ -65,11 +68,14 @@ export async function planMatrix(matrix: MatrixFile, deps: HarnessDeps, filter: 
   const bound = points.map((p) => ({ ...p, ...bindStrategy(p.strategy, p.dataset, deps) }));
   const datasets = await loadAll(matrix, points, deps);
   const { models, left_out } = await prepareAll(matrix, points, deps);
+  const traces = await traceTimes(points, deps);
   const protocol = protocols[matrix.protocol];
   const cells = bound.flatMap((p) => {
     const [prepared, dataset] = [models.get(p.model), datasets.get(p.dataset)];
     if (prepared === undefined || dataset === undefined) return [];
-    return [defineCell(p, { matrix, protocol, prepared, dataset, grader: deps.grader(dataset.grader) })];
+    const trace_ns = traces.get(p.load) ?? null;
+    const grader = deps.grader(dataset.grader);
+    return [defineCell(p, { matrix, protocol, prepared, dataset, grader, trace_ns })];
   });
   const ordered = matrix.order === 'shuffle' ? shuffle(cells, seedFrom(matrix.seed, 'cell order')) : cells;
   return {
@@ -154,6 +160,18 @@ async function loadAll(matrix: MatrixFile, points: readonly Point[], deps: Harne
   return loaded;
 }
 
+/** The times of the traces that loads name. */
+async function traceTimes(points: readonly Point[], deps: HarnessDeps) {
+  const times = new Map<LoadEntry, Float64Array>();
+  for (const load of new Set(points.map((p) => p.load))) {
+    if (load.arrivals?.kind !== 'trace') continue;
+    if (deps.traceTimes === undefined)
+      throw new PerwattError('MATRIX_INVALID', `nothing here can read trace ${load.arrivals.path}`);
+    times.set(load, await deps.traceTimes(load.arrivals));
+  }
+  return times;
+}
+
 async function prepareAll(matrix: MatrixFile, points: readonly Point[], deps: HarnessDeps) {
   const models = new Map<ModelEntry, PreparedModel>();
   const left_out: { what: string; reason: string }[] = [];
@@ -183,9 +201,35 @@ interface Loaded {
   readonly prepared: PreparedModel;
   readonly dataset: Dataset;
   readonly grader: Grader;
+  readonly trace_ns: Float64Array | null;
 }
 
-function defineCell(p: BoundPoint, { matrix, protocol, prepared, dataset, grader }: Loaded): Cell {
+/** The seed of a cell's arrivals: the same in every sitting. */
+export const arrivalSeed = ({ seed }: Pick<Cell, 'seed'>): number => seedFrom(seed, 'arrivals');
+
+/** Refuses arrivals that end before every query was due. */
+function checkLength(
+  { load }: CellPoint,
+  loop: LoopShape,
+  { count, seed }: { readonly count: number; readonly seed: number },
+): void {
+  if (loop.kind === 'closed') return;
+  const due = scheduleFor(loop, { count, seed }).due_ns.length;
+  if (due >= count) return;
+  throw new PerwattError(
+    'MATRIX_INVALID',
+    `load "${load}" has arrivals for ${due} queries, but a cell of it has ${count}`,
+    { hint: 'Make the load longer, or set `limit` of the data set.' },
+  );
+}
+
+function loopOf({ arrivals, concurrency, cap, ramp_s }: LoadEntry, trace_ns: Float64Array | null): LoopShape {
+  if (arrivals === undefined) return { kind: 'closed', concurrency, ramp_s: ramp_s ?? 0 };
+  return { kind: 'open', arrivals, trace_ns, cap: cap ?? null };
+}
+
+function defineCell(p: BoundPoint, loaded: Loaded): Cell {
+  const { matrix, protocol, prepared, dataset, grader, trace_ns } = loaded;
   const { point, accelerator, bound: strategy, params } = p;
   const repeats = matrix.repeats ?? protocol.repeats;
   const max_tokens = p.dataset.max_tokens ?? dataset.answer_tokens;
@@ -209,6 +253,8 @@ function defineCell(p: BoundPoint, { matrix, protocol, prepared, dataset, grader
   const id = `c-${sha256Hex(canonicalJson(definition)).slice(0, 16)}`;
   const seed = seedFrom(matrix.seed, 'cell', id);
   const { concurrency } = p.load;
+  const loop = loopOf(p.load, trace_ns);
+  checkLength(point, loop, { count: dataset.items.length * repeats, seed: arrivalSeed({ seed }) });
   return {
     id,
     point,
@@ -216,6 +262,7 @@ function defineCell(p: BoundPoint, { matrix, protocol, prepared, dataset, grader
     seed,
     repeats,
     concurrency,
+    loop,
     max_tokens,
     accelerator,
     model: prepared,

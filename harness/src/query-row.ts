@@ -40,7 +40,7 @@ export function queryRow(answer: TextRow, { cell, run_id, calls, energy }: Query
     strategy: cell.point.strategy,
     model: cell.point.model,
     accelerator: cell.point.accelerator,
-    scheduled_ns: null,
+    scheduled_ns: dueTime(calls),
     start_ns: least(calls.map((c) => c.dispatch_ns)),
     end_ns: greatest(calls.map((c) => c.end_ns)),
     calls: calls.length,
@@ -107,6 +107,9 @@ function longestChain(calls: readonly CallRow[]): number | null {
   }
   return Math.max(0, ...depth.values());
 }
+
+/** When the first call was due; null in a closed loop. */
+const dueTime = (calls: readonly CallRow[]) => calls.find((c) => c.sched_ns !== null)?.sched_ns ?? null;
 
 const least = (stamps: readonly bigint[]) => stamps.reduce((a, b) => (a < b ? a : b), stamps[0] ?? 0n);
 const greatest = (stamps: readonly bigint[]) => stamps.reduce((a, b) => (a > b ? a : b), stamps[0] ?? 0n);

@@ -1,4 +1,4 @@
-import type { CallRecord, CallRequest, CallResult, CallRow, TextRow } from '@perwatt/core';
+import type { CallRecord, CallRequest, CallResult, CallRow, Instant, TextRow } from '@perwatt/core';
 
 /** Who a row belongs to. */
 export interface RowOwner {
@@ -13,6 +13,8 @@ export interface CallContext extends RowOwner {
   readonly seq: number;
   readonly model: string;
   readonly round: number;
+  /** When the call was due; null or absent in a closed loop, and for calls that follow others. */
+  readonly sched_ns?: Instant | null;
 }
 
 /** The `calls` row of one request and what came of it. */
@@ -33,7 +35,7 @@ export function callRow(request: CallRequest, record: CallRecord, context: CallC
     round: context.round,
     branch: request.branch ?? null,
     retry: 0,
-    sched_ns: null,
+    sched_ns: context.sched_ns ?? null,
     dispatch_ns: stamps.dispatch_ns,
     socket_ns: stamps.socket_ns,
     sent_ns: stamps.sent_ns,

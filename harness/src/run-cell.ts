@@ -4,12 +4,14 @@ import {
   type Baseline,
   type CellFile,
   completedQueries,
+  type LoopFacts,
   queryId,
   type RunFolder,
   type Sitting,
 } from '@perwatt/records';
 import { type HarnessDeps, pause } from './deps.js';
-import type { Cell, Plan } from './plan.js';
+import { driveLoop } from './load/drive-loop.js';
+import { arrivalSeed, type Cell, type Plan } from './plan.js';
 import type { PowerLog } from './power-log.js';
 import type { Progress } from './progress.js';
 import { answerRow, runQuery } from './run-query.js';
@@ -115,9 +117,10 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
   const running: CellFile = { ...before, status: 'running', sittings: [...before.sittings, opened] };
   run.writeCell(running);
   progress.phase('measuring');
+  let loop: LoopFacts | undefined;
   const flushing = setInterval(() => attempt(world, () => flushAll(power, log)), FLUSH_MS);
   try {
-    await closedLoop(cell, todo, { ...base, log, world });
+    loop = await sendQueries(cell, todo, { ...base, log, world });
   } finally {
     clearInterval(flushing);
   }
@@ -129,6 +132,7 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     end_ns: String(end),
     foreign_load_ratio: foreignLoad(cpuBefore, deps.cpuTimes(pids), { start, end: instant(end) }),
     suspended: slept(sleptBefore, deps.suspendedNs()),
+    ...(loop === undefined ? {} : { loop }),
   };
   const ended: CellFile = {
     ...running,
@@ -165,26 +169,37 @@ interface LoopContext {
   readonly world: CellWorld;
 }
 
-async function closedLoop(cell: Cell, todo: readonly { item: Item; repeat: number }[], context: LoopContext) {
+/** Sends the open queries as the cell's load says; one that was never due stays open. */
+function sendQueries(
+  cell: Cell,
+  todo: readonly { item: Item; repeat: number }[],
+  context: LoopContext,
+): Promise<LoopFacts> {
   const { log, world, signal } = context;
-  let next = 0;
-  const worker = async () => {
-    for (let work = todo[next++]; work !== undefined && !signal.aborted; work = todo[next++]) {
-      const owner = { ...context, query_id: queryId(cell.id, work.item.id, work.repeat) };
-      const outcome = await runQuery(cell, work, {
-        ...owner,
-        phase: 'measure',
-        onCall: (call, texts) => {
-          log.append([call], texts);
-          world.progress.callEnded(call);
-        },
-      });
-      if (outcome === null) return;
-      log.append([], [answerRow(outcome, owner)]);
-      world.progress.queryEnded();
-    }
+  const run = async (index: number, sched_ns: Instant | null) => {
+    const work = todo[index];
+    if (work === undefined || signal.aborted) return;
+    const owner = { ...context, query_id: queryId(cell.id, work.item.id, work.repeat) };
+    const outcome = await runQuery(cell, work, {
+      ...owner,
+      sched_ns,
+      phase: 'measure',
+      onCall: (call, texts) => {
+        log.append([call], texts);
+        world.progress.callEnded(call);
+      },
+    });
+    if (outcome === null) return;
+    log.append([], [answerRow(outcome, owner)]);
+    world.progress.queryEnded();
   };
-  await Promise.all(Array.from({ length: Math.min(cell.concurrency, todo.length) }, worker));
+  return driveLoop(cell.loop, {
+    count: todo.length,
+    seed: arrivalSeed(cell),
+    clock: world.deps.clock,
+    signal,
+    run,
+  });
 }
 
 /** The last items of the data set, so that a warm-up is like the load and a prompt cache gains least from it. */

@@ -4,6 +4,7 @@ import {
   type CallRow,
   type Client,
   createRng,
+  type Instant,
   type Item,
   type Outcome,
   seedFrom,
@@ -16,6 +17,8 @@ export interface QueryContext extends RowOwner {
   readonly client: Client;
   readonly phase: 'warmup' | 'measure';
   readonly signal: AbortSignal;
+  /** When the query was due; null or absent in a closed loop. */
+  readonly sched_ns?: Instant | null;
   /** Order of dispatch, counted over the sitting. */
   readonly nextSeq: () => number;
   /** Takes each call's rows as it ends. */
@@ -62,7 +65,8 @@ async function send(
     { model: cell.model.request_model, input: request.input, sampling: request.sampling },
     { signal: context.signal },
   );
-  const row = callRow(request, record, { ...context, seq, model: cell.point.model });
+  const sched_ns = context.round === 0 ? (context.sched_ns ?? null) : null;
+  const row = callRow(request, record, { ...context, sched_ns, seq, model: cell.point.model });
   context.onCall(row, textRows(request, record, context));
   return record;
 }

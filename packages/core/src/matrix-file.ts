@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Arrivals } from './load.js';
 import { scopes } from './power.js';
 
 /** Version of the matrix file's format. */
@@ -52,8 +53,23 @@ const Strategy = z
   .describe('Further keys are parameters of the strategy; it rejects those it does not know');
 
 const Load = z.strictObject({
-  id: name.optional().describe('Name in tables; default: `c<concurrency>`'),
-  concurrency: z.int().positive().max(4096).default(1).describe('Queries kept in flight (closed loop)'),
+  id: name.optional().describe('Name in tables; default: `c<concurrency>`, or the kind of the arrivals'),
+  concurrency: z
+    .int()
+    .positive()
+    .max(4096)
+    .default(1)
+    .describe('Queries kept in flight (closed loop); with `arrivals`, room for calls in an embedded engine'),
+  ramp_s: z.number().positive().max(1e6).optional().describe('Time over which a closed loop fills up (s)'),
+  arrivals: Arrivals.optional().describe(
+    'Makes an open loop: when queries are due, whatever the server does',
+  ),
+  cap: z
+    .int()
+    .positive()
+    .max(1e6)
+    .optional()
+    .describe('Most queries in flight in an open loop; those that had to wait are counted'),
 });
 
 const Endpoint = z.strictObject({

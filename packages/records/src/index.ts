@@ -28,6 +28,7 @@ export type {
   DomainLedger,
   HostFacts,
   InstantText,
+  LoopFacts,
   MergedRun,
   PowerFile,
   RunManifest,

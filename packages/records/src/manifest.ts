@@ -133,6 +133,20 @@ export interface Baseline {
   readonly powers: readonly BaselinePower[];
 }
 
+/** How the queries of a sitting were sent. Members that only an open loop has are null in a closed one. */
+export interface LoopFacts {
+  readonly kind: 'open' | 'closed';
+  /** Digest of the due times. */
+  readonly schedule_sha256: string | null;
+  /** Mean rate of the due times, 1/s; null below two. */
+  readonly offered_per_s: number | null;
+  /** Queries that had a due time. */
+  readonly due: number | null;
+  /** Queries that were due while the cap was reached. */
+  readonly waited: number | null;
+  readonly most_in_flight: number;
+}
+
 /** One session of work on a cell. A crash leaves `state: open`; the resume settles it as `crashed`. */
 export interface Sitting {
   readonly sitting: number;
@@ -149,6 +163,8 @@ export interface Sitting {
   readonly suspended: boolean | null;
   /** What the recorders of its energy had to say by its end; absent in runs of before it was kept. */
   readonly power_flags?: readonly SourceFlag[];
+  /** How its queries were sent; absent in runs of before it was kept, and after a crash. */
+  readonly loop?: LoopFacts;
 }
 
 /** One reason of a verdict: what is the matter, and what would mend it. */
