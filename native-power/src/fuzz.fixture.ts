@@ -1,5 +1,5 @@
 import { createRng, PerwattError } from '@perwatt/core';
-import { parseAgentLine, parseFacts, parsePong, samplesLine } from './agent/agent-protocol.js';
+import { AGENT_VERSION, parseAgentLine, parseFacts, parsePong, samplesLine } from './agent/agent-protocol.js';
 import { relay } from './agent/relay.js';
 import { lineSplitter } from './line-splitter.js';
 import { fileStampNs, meterStampNs, timeFormats } from './meters/civil-time.js';
@@ -45,11 +45,19 @@ const domain = {
 };
 
 const facts = JSON.stringify({
-  agent_version: 1,
+  agent_version: AGENT_VERSION,
   hostname: 'h',
   boot_id: null,
   facts: { cpu: 'x' },
-  sources: [{ name: 's', default_period_ns: 1e8, domains: [domain], raw_units: ['uJ'] }],
+  sources: [
+    {
+      name: 's',
+      default_period_ns: 1e8,
+      domains: [domain],
+      channels: [{ device: 'd', channel: 't_c', unit: '°C' }],
+      raw_units: ['uJ'],
+    },
+  ],
 });
 
 const csv = rowReader({ format: 'csv', time: 'ts', value: 'w', time_format: 'iso', unit: 'W' });
@@ -116,12 +124,14 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     name: 'agent line',
     seeds: [
       samplesLine(columns),
-      '{"kind":"begin","domains":["a","b"]}',
+      '{"kind":"begin","domains":["a","b"],"channels":[{"device":"d","channel":"t_c","unit":"°C"}]}',
+      '{"kind":"channels","at_ns":["5"],"channel":[1],"value":[3],"value_valid":[1],"text":["x"],"missing_reason":[null]}',
+      '{"kind":"status","reads":1,"missed_deadlines":0,"read_ns":2,"flags":["stale:a"],"observed":[{"domain":"a","update_period_ns":1,"reason":null,"quantum":1,"samples":2}]}',
       '{"kind":"failed","reason":"x"}',
       '{"kind":"alive"}',
     ],
     read(text) {
-      const line = parseAgentLine(text, 2);
+      const line = parseAgentLine(text, { domains: 2, channels: 2 });
       if (line.kind === 'begin') heard.begin(line.domains.map((_, i) => i));
       if (line.kind === 'samples') heard.take(line.columns, 7n);
       heard.drain();

@@ -47,13 +47,13 @@ export function agentClient({ url, token }: AgentAddress): AgentClient {
       const address = page('/v1/samples');
       address.searchParams.set('source', source);
       address.searchParams.set('period_ns', String(period_ns));
-      let domains = 0;
+      let size = { domains: 0, channels: 0 };
       return follow(address, {
         headers,
         signal,
         onLines(text) {
-          const line = parseAgentLine(text, domains);
-          if (line.kind === 'begin') domains = line.domains.length;
+          const line = parseAgentLine(text, size);
+          if (line.kind === 'begin') size = { domains: line.domains.length, channels: line.channels.length };
           onLine(line);
         },
       });

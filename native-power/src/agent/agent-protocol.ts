@@ -1,14 +1,31 @@
 import {
+  type ChannelColumns,
+  type ChannelInfo,
   type Domain,
-  PerwattError,
   provenances,
+  type Recorder,
   type SampleColumns,
   sampleEvents,
   scopes,
 } from '@perwatt/core';
+import {
+  below,
+  finite,
+  isObject,
+  type Json,
+  list,
+  malformed,
+  object,
+  oneOf,
+  orNull,
+  positive,
+  stamp,
+  text,
+} from './agent-fields.js';
+import { type AgentStatus, parseChannelColumns, parseChannelInfo, parseStatus } from './agent-status.js';
 
 /** Version of the agent's protocol. */
-export const AGENT_VERSION = 1;
+export const AGENT_VERSION = 2;
 
 /** One source of an agent. */
 export interface AgentSource {
@@ -16,6 +33,8 @@ export interface AgentSource {
   readonly default_period_ns: number;
   readonly domains: readonly Domain[];
   readonly raw_units: readonly string[];
+  /** What is read beside power; empty for a source without channels. */
+  readonly channels: readonly ChannelInfo[];
 }
 
 /** What an agent says of its host. */
@@ -29,64 +48,16 @@ export interface AgentFacts {
 
 /** A line of the stream of samples. */
 export type AgentLine =
-  | { readonly kind: 'begin'; readonly domains: readonly string[] }
+  | {
+      readonly kind: 'begin';
+      readonly domains: readonly string[];
+      readonly channels: readonly ChannelInfo[];
+    }
   | { readonly kind: 'samples'; readonly columns: SampleColumns }
+  | { readonly kind: 'channels'; readonly columns: ChannelColumns }
+  | { readonly kind: 'status'; readonly status: AgentStatus }
   | { readonly kind: 'alive' }
   | { readonly kind: 'failed'; readonly reason: string };
-
-const malformed = (what: string) =>
-  new PerwattError('POWER_MALFORMED', `agent: ${what}`, {
-    hint: 'Check that the address is that of a `perwatt agent` of the same version.',
-  });
-
-type Json = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function object(text: string): Json {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw malformed(`${JSON.stringify(text.slice(0, 80))} is not JSON`);
-  }
-  if (!isObject(value)) throw malformed('an object was expected');
-  return value;
-}
-
-const stampPattern = /^-?\d{1,19}$/;
-
-function stamp(value: unknown, what: string): bigint {
-  if (typeof value !== 'string' || !stampPattern.test(value)) throw malformed(`${what} is not a stamp`);
-  const ns = BigInt(value);
-  if (BigInt.asIntN(64, ns) !== ns) throw malformed(`${what} is out of range`);
-  return ns;
-}
-
-function text(value: unknown, what: string): string {
-  if (typeof value === 'string' && value.length <= 4096) return value;
-  throw malformed(`${what} is not a text`);
-}
-
-function finite(value: unknown, what: string): number {
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw malformed(`${what} is not a number`);
-}
-
-function list(value: unknown, what: string): readonly unknown[] {
-  if (Array.isArray(value) && value.length <= 1 << 20) return value;
-  throw malformed(`${what} is not a list`);
-}
-
-function oneOf<T extends string>(value: unknown, known: readonly T[], what: string): T {
-  const found = known.find((name) => name === value);
-  if (found === undefined) throw malformed(`${what} is unknown`);
-  return found;
-}
-
-const orNull = <T>(value: unknown, read: (value: unknown) => T): T | null =>
-  value === null || value === undefined ? null : read(value);
 
 /** The agent's time, ns on its monotonic clock. Throws `POWER_MALFORMED`. */
 export const parsePong = (body: string): bigint => stamp(object(body)['now_ns'], 'now_ns');
@@ -122,13 +93,8 @@ function parseSource(value: unknown): AgentSource {
     default_period_ns: positive(value['default_period_ns'], 'default_period_ns'),
     domains,
     raw_units: domains.map((_, d) => text(list(value['raw_units'], 'raw_units')[d], 'raw_units')),
+    channels: list(value['channels'], 'channels').map(parseChannelInfo),
   };
-}
-
-function positive(value: unknown, what: string): number {
-  const number = finite(value, what);
-  if (number <= 0) throw malformed(`${what} is not positive`);
-  return number;
 }
 
 function parseDomain(value: unknown, source: string): Domain {
@@ -149,14 +115,28 @@ function parseDomain(value: unknown, source: string): Domain {
   };
 }
 
-/** One line of the stream, for a session of `domains` domains. Throws `POWER_MALFORMED`. */
-export function parseAgentLine(line: string, domains: number): AgentLine {
+/** How many domains and channels a session has. */
+export interface SessionSize {
+  readonly domains: number;
+  readonly channels: number;
+}
+
+/** One line of the stream, for a session of that size. Throws `POWER_MALFORMED`. */
+export function parseAgentLine(line: string, { domains, channels }: SessionSize): AgentLine {
   const value = object(line);
   switch (value['kind']) {
     case 'begin':
-      return { kind: 'begin', domains: list(value['domains'], 'domains').map((id) => text(id, 'id')) };
+      return {
+        kind: 'begin',
+        domains: list(value['domains'], 'domains').map((id) => text(id, 'id')),
+        channels: list(value['channels'], 'channels').map(parseChannelInfo),
+      };
     case 'samples':
       return { kind: 'samples', columns: parseColumns(value, domains) };
+    case 'channels':
+      return { kind: 'channels', columns: parseChannelColumns(value, channels) };
+    case 'status':
+      return { kind: 'status', status: parseStatus(value) };
     case 'alive':
       return { kind: 'alive' };
     case 'failed':
@@ -173,11 +153,6 @@ function parseColumns(value: Json, domains: number): SampleColumns {
     if (entries.length !== stamps.length)
       throw malformed(`${name} has ${entries.length} entries, not ${stamps.length}`);
     return entries.map((entry) => read(entry, name));
-  };
-  const below = (most: number) => (entry: unknown, what: string) => {
-    const index = finite(entry, what);
-    if (!Number.isInteger(index) || index < 0 || index >= most) throw malformed(`${what} is out of range`);
-    return index;
   };
   const energy = (entry: unknown, what: string) => {
     const joules = finite(entry, what);
@@ -199,6 +174,10 @@ function parseColumns(value: Json, domains: number): SampleColumns {
     power_valid: Uint8Array.from(column('power_valid', flag)),
   };
 }
+
+/** What a stream begins with. */
+export const beginLine = ({ domains, channels = [] }: Pick<Recorder, 'domains' | 'channels'>): string =>
+  JSON.stringify({ kind: 'begin', domains: domains.map(({ id }) => id), channels });
 
 /** Columns as a line. */
 export const samplesLine = (columns: SampleColumns): string =>

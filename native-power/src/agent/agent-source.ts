@@ -15,6 +15,7 @@ import { type AgentAddress, type AgentClient, agentClient } from './agent-client
 import type { AgentFacts, AgentLine, AgentSource } from './agent-protocol.js';
 import { betterOffset, type ClockOffset, clockOffset } from './clock-offset.js';
 import { type AgentGap, type Relay, relay } from './relay.js';
+import { type ChannelRelay, channelRelay, type RemoteStatus, remoteStatus } from './remote-status.js';
 
 export interface AgentOptions extends AgentAddress {
   /** Name in tables and files. */
@@ -131,33 +132,28 @@ function record(remote: Remote, { name, domains, period_ns }: Recording): AgentR
   const { clock, options, source } = remote;
   const stopping = new AbortController();
   const heard = relay(domains.map(() => ({ max_power_w: options.max_power_w ?? 10_000 })));
-  let status: RecorderStatus = {
-    state: 'running',
-    reason: null,
-    reads: 0,
-    missed_deadlines: 0,
-    read_ns: 0,
-    missing_reason: 'the agent has not answered yet',
-  };
-  const report = (change: Partial<RecorderStatus>) => {
-    if (status.state === 'running') status = { ...status, ...change };
+  const channels = source.channels.map((info) => ({ ...info, device: `${options.id}/${info.device}` }));
+  const beside = channelRelay(source.channels);
+  const names = new Map(source.domains.map(({ id }, d) => [id, domains[d]?.id ?? id]));
+  const theirs = remoteStatus({
+    named: (id) => names.get(id) ?? id,
+    clock_error_ns: remote.offset.error_ns,
+  });
+  let ours: OwnStatus = { state: 'running', reason: null, missing_reason: 'the agent has not answered yet' };
+  const report = (change: Partial<OwnStatus>) => {
+    if (ours.state === 'running') ours = { ...ours, ...change };
     if (change.state === 'failed') stopping.abort();
   };
-  void listen(remote, {
-    heard,
-    period_ns,
-    stopping: stopping.signal,
-    report,
-    countRead: () => report({ reads: status.reads + 1, missing_reason: null }),
-  });
+  void listen(remote, { heard, beside, theirs, period_ns, stopping: stopping.signal, report });
   return {
     source: name,
     domains,
     raw_units: source.raw_units,
     period_ns,
+    ...(channels.length > 0 && { channels, drainChannels: () => beside.drain() }),
     drain: () => heard.drain(),
     mark: () => clock.now(),
-    status: () => status,
+    status: () => ({ ...theirs.status(), ...ours }),
     stop() {
       stopping.abort();
       report({ state: 'stopped' });
@@ -166,12 +162,16 @@ function record(remote: Remote, { name, domains, period_ns }: Recording): AgentR
   };
 }
 
+/** What only this side knows: whether the agent is heard. */
+type OwnStatus = Pick<RecorderStatus, 'state' | 'reason' | 'missing_reason'>;
+
 interface Listening {
   readonly heard: Relay;
+  readonly beside: ChannelRelay;
+  readonly theirs: RemoteStatus;
   readonly period_ns: number;
   readonly stopping: AbortSignal;
-  readonly report: (change: Partial<RecorderStatus>) => void;
-  readonly countRead: () => void;
+  readonly report: (change: Partial<OwnStatus>) => void;
 }
 
 /** Follows the agent until the recorder stops or the remote source fails; a connection that breaks is made anew. */
@@ -195,21 +195,12 @@ async function listen(remote: Remote, listening: Listening): Promise<void> {
 /** One connection: the clock's offset first, then samples, the offset measured again as they come. */
 async function session(remote: Remote, listening: Listening): Promise<void> {
   const { client, clock, source } = remote;
-  const { heard, period_ns, stopping, report, countRead } = listening;
+  const { period_ns, stopping } = listening;
   const ending = new AbortController();
   const signal = AbortSignal.any([stopping, ending.signal]);
   let offset = await clockOffset(() => client.ping(signal), clock);
   let measured = clock.now();
-  const places = (ids: readonly string[]) =>
-    ids.map((id) => source.domains.findIndex((domain) => domain.id === id));
-  const onLine = (line: AgentLine) => {
-    if (line.kind === 'begin') heard.begin(places(line.domains));
-    else if (line.kind === 'failed') report({ state: 'failed', reason: `agent: ${line.reason}` });
-    else if (line.kind === 'samples') {
-      heard.take(line.columns, offset.offset_ns);
-      countRead();
-    }
-  };
+  const onLine = (line: AgentLine) => takeLine(line, { source, listening, offset_ns: offset.offset_ns });
   const following = client.follow({
     source: source.name,
     period_ns,
@@ -231,5 +222,38 @@ async function session(remote: Remote, listening: Listening): Promise<void> {
     await following;
   } finally {
     ending.abort();
+  }
+}
+
+interface Taking {
+  readonly source: AgentSource;
+  readonly listening: Listening;
+  readonly offset_ns: bigint;
+}
+
+function takeLine(line: AgentLine, { source, listening, offset_ns }: Taking): void {
+  const { heard, beside, theirs, report } = listening;
+  switch (line.kind) {
+    case 'begin':
+      heard.begin(line.domains.map((id) => source.domains.findIndex((domain) => domain.id === id)));
+      beside.begin(line.channels);
+      theirs.begin();
+      report({ missing_reason: null });
+      break;
+    case 'samples':
+      heard.take(line.columns, offset_ns);
+      break;
+    case 'channels':
+      beside.take(line.columns, offset_ns);
+      break;
+    case 'status':
+      theirs.take(line.status);
+      report({ missing_reason: line.status.missing_reason ?? null });
+      break;
+    case 'failed':
+      report({ state: 'failed', reason: `agent: ${line.reason}` });
+      break;
+    case 'alive':
+      break;
   }
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fc, test as property } from '@fast-check/vitest';
-import { instant, type SampleColumns, sampleEvents } from '@perwatt/core';
+import { channelRows, instant, type PowerSource, type SampleColumns, sampleEvents } from '@perwatt/core';
 import {
   sampleColumns,
   scriptedPowerSource,
@@ -13,8 +13,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { clock } from '../clock.js';
 import { AGENT_VERSION, parseAgentLine, parseFacts, parsePong, pong, samplesLine } from './agent-protocol.js';
 import { openAgent } from './agent-source.js';
+import { channelsLine, statusLine } from './agent-status.js';
 import { betterOffset, clockOffset } from './clock-offset.js';
 import { relay } from './relay.js';
+import { channelRelay, remoteStatus } from './remote-status.js';
 import { serveAgent } from './serve-agent.js';
 
 const token = 'a token';
@@ -193,6 +195,7 @@ describe('sessions put one after the other', () => {
 });
 
 describe('bytes of an agent', () => {
+  const one = { domains: 1, channels: 1 };
   const line = samplesLine(
     columnsOf([
       [1, 0, 'first'],
@@ -200,7 +203,7 @@ describe('bytes of an agent', () => {
     ]),
   );
   test('columns survive the wire', () => {
-    const parsed = parseAgentLine(line, 1);
+    const parsed = parseAgentLine(line, one);
     expect(parsed).toEqual({
       kind: 'samples',
       columns: columnsOf([
@@ -227,7 +230,47 @@ describe('bytes of an agent', () => {
     [{ power_w: undefined },                    'a column that is missing'],
     [{ kind: 'other' },                         'an unknown kind'],
   ])('%j is refused: %s', (change) =>
-    expect(() => parseAgentLine(JSON.stringify({ ...cut, ...change }), 1)).toThrowError(expect.objectContaining({ code: 'POWER_MALFORMED' })));
+    expect(() => parseAgentLine(JSON.stringify({ ...cut, ...change }), one)).toThrowError(expect.objectContaining({ code: 'POWER_MALFORMED' })));
+
+  const reading = {
+    at_ns: BigInt64Array.of(5n),
+    channel: Uint16Array.of(0),
+    value: Float64Array.of(3),
+    value_valid: Uint8Array.of(1),
+    text: ['sw_power_cap hw_slowdown'],
+    missing_reason: [null],
+  };
+  test('channel readings and a status survive the wire', () => {
+    expect(parseAgentLine(channelsLine(reading), one)).toEqual({ kind: 'channels', columns: reading });
+    const status = {
+      reads: 3,
+      missed_deadlines: 1,
+      read_ns: 9,
+      dropped: 2,
+      flags: ['suspended'],
+      observed: [],
+      missing_reason: 'lost',
+    };
+    const line = statusLine({ ...status, state: 'running', reason: null });
+    expect(parseAgentLine(line, one)).toEqual({ kind: 'status', status });
+  });
+
+  // biome-ignore format: a table is read in columns
+  test.each<[Record<string, unknown>, string]>([
+    [{ channel: [1] },             'a channel that isn’t there'],
+    [{ value: [null] },            'NaN, as JSON writes it'],
+    [{ text: [7] },                'a text that is none'],
+    [{ at_ns: ['1', '2'] },        'two stamps for one reading'],
+  ])('channels with %j are refused: %s', (change) =>
+    expect(() => parseAgentLine(JSON.stringify({ ...JSON.parse(channelsLine(reading)), ...change }), one)).toThrowError(expect.objectContaining({ code: 'POWER_MALFORMED' })));
+
+  // biome-ignore format: a table is read in columns
+  test.each<[Record<string, unknown>, string]>([
+    [{ reads: -1 },                            'fewer readings than none'],
+    [{ flags: 'suspended' },                   'flags that are no list'],
+    [{ observed: [{ domain: 'd', samples: 1, reason: 'tired' }] }, 'a reason that is none'],
+  ])('a status with %j is refused: %s', (change) =>
+    expect(() => parseAgentLine(JSON.stringify({ kind: 'status', reads: 1, missed_deadlines: 0, read_ns: 0, ...change }), one)).toThrowError(expect.objectContaining({ code: 'POWER_MALFORMED' })));
 
   test.each([
     '',
@@ -244,7 +287,7 @@ describe('bytes of an agent', () => {
     const facts = (source: object) =>
       JSON.stringify({ agent_version: AGENT_VERSION, hostname: 'h', boot_id: null, sources: [source] });
     const domain = { ...testDomain({ id: 'd' }), sensing_share_ratio: 0.25 };
-    const good = { name: 's', default_period_ns: 1, domains: [domain], raw_units: ['uJ'] };
+    const good = { name: 's', default_period_ns: 1, domains: [domain], raw_units: ['uJ'], channels: [] };
     expect(parseFacts(facts(good)).sources[0]?.domains[0]).toEqual({ ...domain, source: 's' });
     for (const bad of [
       { ...good, name: '../x' },
@@ -275,6 +318,100 @@ async function agentOf(sources = [steadySource()], port = 0) {
   onTestFinished(() => served.close());
   return served;
 }
+
+/** A steady source whose recorder has something to say and something to show beside power. */
+const talkingSource = (flags: readonly string[]): PowerSource => {
+  const steady = steadySource();
+  return {
+    ...steady,
+    start(options) {
+      const recorder = steady.start(options);
+      let told = false;
+      return {
+        ...recorder,
+        channels: [{ device: 'd', channel: 'temp_c', unit: '°C' }],
+        drainChannels() {
+          const n = told ? 0 : 1;
+          told = true;
+          return {
+            at_ns: new BigInt64Array(n).fill(process.hrtime.bigint()),
+            channel: new Uint16Array(n),
+            value: new Float64Array(n).fill(64),
+            value_valid: new Uint8Array(n).fill(1),
+            text: Array.from({ length: n }, () => null),
+            missing_reason: Array.from({ length: n }, () => null),
+          };
+        },
+        status: () => ({
+          ...recorder.status(),
+          flags,
+          observed: [{ domain: 'd', update_period_ns: 5e7, reason: null, quantum: 0.5, samples: 9 }],
+          dropped: 4,
+        }),
+      };
+    },
+  };
+};
+
+describe('what an agent’s recorders say', () => {
+  test('flags, what was observed and channels come with the samples, of our domains, on our clock', async () => {
+    const { url } = await agentOf([talkingSource(['stale:d', 'suspended'])]);
+    const opened = await openAgent({ id: 'gpu', url, token }, clock);
+    const recorder = opened.sources[0]!.start({ period_ns: 20_000_000 });
+    onTestFinished(() => recorder.stop());
+    expect(recorder.channels).toEqual([{ device: 'gpu/d', channel: 'temp_c', unit: '°C' }]);
+    await vi.waitFor(() => expect(recorder.status().flags).toEqual(['stale:gpu/d', 'suspended']), 10_000);
+    expect(recorder.status()).toMatchObject({
+      dropped: 4,
+      missing_reason: null,
+      observed: [
+        { domain: 'gpu/d', update_period_ns: 5e7 + opened.clock_offset.error_ns, quantum: 0.5, samples: 9 },
+      ],
+    });
+    const rows = channelRows(recorder.drainChannels!(), recorder.channels!);
+    expect(rows).toMatchObject([{ device: 'gpu/d', channel: 'temp_c', value: 64, missing_reason: null }]);
+    expect(Math.abs(Number(process.hrtime.bigint() - rows[0]!.at_ns))).toBeLessThan(60e9);
+  });
+
+  test('an agent that is started anew counts on, and its flags of before stay', () => {
+    const theirs = remoteStatus({ named: (id) => `gpu/${id}`, clock_error_ns: 0 });
+    const said = { reads: 5, missed_deadlines: 1, read_ns: 7, dropped: 2, observed: [] };
+    theirs.begin();
+    theirs.take({ ...said, flags: ['stale:d'] });
+    theirs.take({ ...said, reads: 6, flags: ['clock_step'] });
+    expect(theirs.status()).toMatchObject({ reads: 6, flags: ['clock_step'] });
+    theirs.begin();
+    theirs.take({ ...said, flags: ['cross-check:d'] });
+    expect(theirs.status()).toMatchObject({
+      reads: 11,
+      missed_deadlines: 2,
+      dropped: 4,
+      flags: ['clock_step', 'cross-check:gpu/d'],
+    });
+  });
+
+  test('a channel that a later session names in another order is found; a new one is left out', () => {
+    const beside = channelRelay([{ device: 'd', channel: 'a', unit: '1' }]);
+    beside.begin([
+      { device: 'd', channel: 'b', unit: '1' },
+      { device: 'd', channel: 'a', unit: '1' },
+    ]);
+    beside.take(
+      {
+        at_ns: BigInt64Array.of(1n, 2n),
+        channel: Uint16Array.of(0, 1),
+        value: Float64Array.of(7, 8),
+        value_valid: Uint8Array.of(1, 1),
+        text: [null, null],
+        missing_reason: [null, null],
+      },
+      10n,
+    );
+    const { at_ns, channel, value } = beside.drain();
+    expect([[...at_ns], [...channel], [...value]]).toEqual([[12n], [0], [8]]);
+    expect(beside.drain().at_ns).toHaveLength(0);
+  });
+});
 
 describe('an agent and who listens to it', () => {
   test('a remote source is one like any other, its clock’s error in the bounds', async () => {

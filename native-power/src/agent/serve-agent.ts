@@ -1,9 +1,24 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Clock, messageOf, PerwattError, type PowerSource, type Recorder } from '@perwatt/core';
+import {
+  type Clock,
+  messageOf,
+  PerwattError,
+  type PowerSource,
+  type Recorder,
+  type RecorderStatus,
+} from '@perwatt/core';
 import { checkPeriod } from '../feed-recorder.js';
-import { AGENT_VERSION, type AgentFacts, type AgentSource, pong, samplesLine } from './agent-protocol.js';
+import {
+  AGENT_VERSION,
+  type AgentFacts,
+  type AgentSource,
+  beginLine,
+  pong,
+  samplesLine,
+} from './agent-protocol.js';
+import { channelsLine, statusLine } from './agent-status.js';
 
 export interface ServeAgentOptions {
   readonly host: string;
@@ -84,7 +99,8 @@ function describe(source: PowerSource): AgentSource {
   const recorder = source.start();
   recorder.stop();
   const { name, default_period_ns } = source;
-  return { name, default_period_ns, domains: recorder.domains, raw_units: recorder.raw_units };
+  const { domains, raw_units, channels = [] } = recorder;
+  return { name, default_period_ns, domains, raw_units, channels };
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
@@ -100,6 +116,26 @@ function answer(response: ServerResponse, body: string) {
 function refuse(response: ServerResponse, status: number, error: string) {
   response.statusCode = status;
   answer(response, JSON.stringify({ error }));
+}
+
+type Write = (line: string) => void;
+
+function tellChannels(write: Write, recorder: Recorder): void {
+  const columns = recorder.drainChannels?.();
+  if (columns !== undefined && columns.at_ns.length > 0) write(channelsLine(columns));
+}
+
+/** Writes a status as soon as it has news, and once a second. */
+function statusTeller(write: Write, period_ns: number) {
+  const perSecond = Math.ceil(1000 / flushMs(period_ns));
+  let told = '';
+  let looks = 0;
+  return (status: RecorderStatus) => {
+    const news = JSON.stringify([status.flags, status.missing_reason]);
+    if (looks++ % perSecond !== 0 && news === told) return;
+    told = news;
+    write(statusLine(status));
+  };
 }
 
 interface Streaming {
@@ -120,11 +156,15 @@ function stream({ searchParams }: URL, response: ServerResponse, { sources, stre
   }
   response.setHeader('content-type', 'application/x-ndjson');
   const write = (line: string) => response.write(`${line}\n`);
-  write(JSON.stringify({ kind: 'begin', domains: recorder.domains.map(({ id }) => id) }));
+  write(beginLine(recorder));
+  const tellStatus = statusTeller(write, recorder.period_ns);
   const send = () => {
     const columns = recorder.drain();
     write(columns.at_ns.length > 0 ? samplesLine(columns) : JSON.stringify({ kind: 'alive' }));
-    const { state, reason } = recorder.status();
+    tellChannels(write, recorder);
+    const status = recorder.status();
+    const { state, reason } = status;
+    tellStatus(status);
     if (state === 'failed') {
       write(JSON.stringify({ kind: 'failed', reason }));
       end();
