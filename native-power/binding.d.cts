@@ -276,7 +276,7 @@ export declare function replayRefusal(source: string, root: string, refusal?: st
 /** Opens a source on the tree under `root` and reads it at every moment, after that moment's writes. */
 export declare function replaySource(source: string, root: string, moments: Array<ScriptedMoment>): SourceBooking
 
-/** Samples by column: entry `i` of every array belongs to one reading of one domain. */
+/** Samples by column: entry `i` of every array belongs to one reading of one domain. The arrays share one buffer. */
 export interface SampleColumns {
   at_ns: BigInt64Array
   read_ns: Float64Array

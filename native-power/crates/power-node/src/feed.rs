@@ -2,11 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use napi::bindgen_prelude::BigInt;
+use napi::{Env, bindgen_prelude::BigInt};
 use napi_derive::napi;
 use power_core::{Booking, CounterSpec, GaugeSpec, Missing, Nanos, Reading, Value, Watts};
 
-use crate::{SampleColumns, columns, count, nanos};
+use crate::{
+    columns::{SampleColumns, columns},
+    count, nanos,
+};
 
 /// How the readings of one domain are booked.
 #[napi(object, object_to_js = false)]
@@ -60,8 +63,8 @@ impl Feed {
 
     /// Hands over everything booked since the last call.
     #[napi]
-    pub fn drain(&self) -> SampleColumns {
-        columns(&self.lock().drain())
+    pub fn drain<'env>(&self, env: &'env Env) -> napi::Result<SampleColumns<'env>> {
+        columns(env, &self.lock().drain())
     }
 
     /// Samples that were never drained and had to make room.

@@ -3,6 +3,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "napi hands objects over by value")]
 
 pub mod channels;
+pub mod columns;
 pub mod feed;
 pub mod registry;
 pub mod replay;
@@ -13,15 +14,14 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use napi::{
-    Env,
-    bindgen_prelude::{BigInt, BigInt64Array, Float64Array, Uint8Array, Uint16Array},
-};
+use napi::{Env, bindgen_prelude::BigInt};
 use napi_derive::napi;
 use power_core::{
-    Candidate, Clock, Domain, Event, Lateness, MonotonicClock, Nanos, PowerError, Provenance, Sample,
-    Sampler, State, chain, left_unused,
+    Candidate, Clock, Domain, Event, Lateness, MonotonicClock, Nanos, PowerError, Provenance, Sampler, State,
+    chain, left_unused,
 };
+
+use crate::columns::{SampleColumns, columns};
 
 type Result<T> = napi::Result<T, &'static str>;
 
@@ -136,30 +136,6 @@ pub fn clash(names: Vec<String>) -> Option<Vec<String>> {
     power_core::clash(&names).map(|(a, b)| vec![a.to_owned(), b.to_owned()])
 }
 
-/// Samples by column: entry `i` of every array belongs to one reading of one domain.
-#[napi(object, object_from_js = false)]
-pub struct SampleColumns {
-    #[napi(js_name = "at_ns")]
-    pub at_ns: BigInt64Array,
-    #[napi(js_name = "read_ns")]
-    pub read_ns: Float64Array,
-    pub domain: Uint16Array,
-    pub raw: BigInt64Array,
-    #[napi(js_name = "raw_valid")]
-    pub raw_valid: Uint8Array,
-    pub event: Uint8Array,
-    #[napi(js_name = "booked_energy_j")]
-    pub booked_energy_j: Float64Array,
-    #[napi(js_name = "booked_lo_j")]
-    pub booked_lo_j: Float64Array,
-    #[napi(js_name = "booked_hi_j")]
-    pub booked_hi_j: Float64Array,
-    #[napi(js_name = "power_w")]
-    pub power_w: Float64Array,
-    #[napi(js_name = "power_valid")]
-    pub power_valid: Uint8Array,
-}
-
 #[napi(object, object_from_js = false)]
 pub struct DomainInfo {
     pub id: String,
@@ -265,7 +241,7 @@ impl Recorder {
             registry::open_source(&options.source, Path::new(&options.root), &libraries).map_err(to_js)?;
         let sampler = Sampler::start(source, MonotonicClock, nanos(options.period_ns)).map_err(to_js)?;
         let sampler = Arc::new(sampler);
-        stop_with(env, &sampler).map_err(|error| napi::Error::new("POWER_IO", error.reason.clone()))?;
+        stop_with(env, &sampler).map_err(of_engine)?;
         Ok(Self { sampler })
     }
 
@@ -277,8 +253,8 @@ impl Recorder {
 
     /// Hands over everything read since the last call. Never waits.
     #[napi]
-    pub fn drain(&self) -> SampleColumns {
-        self.sampler.drain_with(columns)
+    pub fn drain<'env>(&self, env: &'env Env) -> napi::Result<SampleColumns<'env>> {
+        self.sampler.drain_with(|samples| columns(env, samples))
     }
 
     /// What is read beside power, in the order that `ChannelColumns.channel` counts.
@@ -375,26 +351,6 @@ impl From<&Domain> for DomainInfo {
     }
 }
 
-fn columns(samples: &[Sample]) -> SampleColumns {
-    SampleColumns {
-        at_ns: column(samples, |s| s.at.0).into(),
-        read_ns: column(samples, |s| span(s.took)).into(),
-        domain: column(samples, |s| s.domain).into(),
-        raw: column(samples, |s| s.raw.unwrap_or(0)).into(),
-        raw_valid: column(samples, |s| u8::from(s.raw.is_some())).into(),
-        event: column(samples, |s| s.event.code()).into(),
-        booked_energy_j: column(samples, |s| s.booked.get()).into(),
-        booked_lo_j: column(samples, |s| s.lo.get()).into(),
-        booked_hi_j: column(samples, |s| s.hi.get()).into(),
-        power_w: column(samples, |s| s.power.map_or(0.0, power_core::Watts::get)).into(),
-        power_valid: column(samples, |s| u8::from(s.power.is_some())).into(),
-    }
-}
-
-fn column<T>(samples: &[Sample], of: impl Fn(&Sample) -> T) -> Vec<T> {
-    samples.iter().map(of).collect()
-}
-
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 const fn span(span: Nanos) -> f64 {
     span.0 as f64
@@ -409,6 +365,11 @@ const fn count(count: u64) -> f64 {
 #[expect(clippy::cast_possible_truncation, reason = "saturates; fractions of a nanosecond don't matter")]
 const fn nanos(number: f64) -> Nanos {
     Nanos(number as i64)
+}
+
+/// The engine refused something: that is no fault of a source.
+fn of_engine(error: napi::Error) -> napi::Error<&'static str> {
+    napi::Error::new("POWER_IO", error.reason.clone())
 }
 
 /// `code` becomes `error.code`; hints are added in TypeScript, next to the other messages.

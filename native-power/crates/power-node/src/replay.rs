@@ -2,14 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use napi::bindgen_prelude::Float64Array;
+use napi::{Env, bindgen_prelude::Float64Array};
 use napi_derive::napi;
 use power_core::{
     CounterReplay, CounterSpec, GaugeSpec, Joules, Moment, Refusal, Watts, replay_counter as counter_replay,
     replay_gauge as gauge_replay, replay_refusal as refusal_of, replay_source as source_replay,
 };
 
-use crate::{DomainInfo, Nullable, Result, SampleColumns, columns, count, nanos, nullable, span, to_js};
+use crate::{
+    DomainInfo, Nullable, Result,
+    columns::{SampleColumns, columns},
+    count, nanos, nullable, of_engine, span, to_js,
+};
 
 #[napi(object, object_to_js = false)]
 pub struct CounterTrace {
@@ -178,9 +182,9 @@ pub struct ExcludedInfo {
 
 /// What a source made of a scripted tree.
 #[napi(object, object_from_js = false)]
-pub struct SourceBooking {
+pub struct SourceBooking<'env> {
     pub domains: Vec<DomainInfo>,
-    pub samples: SampleColumns,
+    pub samples: SampleColumns<'env>,
     /// By sample: why there was no number; null where there was one.
     #[napi(ts_type = "Array<string | null>")]
     pub missing: Vec<Nullable<String>>,
@@ -189,7 +193,12 @@ pub struct SourceBooking {
 
 /// Opens a source on the tree under `root` and reads it at every moment, after that moment's writes.
 #[napi]
-pub fn replay_source(source: String, root: String, moments: Vec<ScriptedMoment>) -> Result<SourceBooking> {
+pub fn replay_source(
+    env: &Env,
+    source: String,
+    root: String,
+    moments: Vec<ScriptedMoment>,
+) -> Result<SourceBooking<'_>> {
     let moments: Vec<_> = moments
         .into_iter()
         .map(|moment| Moment {
@@ -200,7 +209,7 @@ pub fn replay_source(source: String, root: String, moments: Vec<ScriptedMoment>)
     let replay = source_replay(&source, Path::new(&root), &moments).map_err(to_js)?;
     Ok(SourceBooking {
         domains: replay.domains.iter().map(DomainInfo::from).collect(),
-        samples: columns(&replay.samples),
+        samples: columns(env, &replay.samples).map_err(of_engine)?,
         missing: replay
             .missing
             .into_iter()
