@@ -36,11 +36,10 @@ export {
 } from './grading.js';
 export {
   Arrivals,
-  type LoadCall,
   type LoadColumns,
-  type LoadEnd,
   type LoadEngine,
-  type OpenLoadEngine,
+  type LoadEngineNeeds,
+  type LoadJob,
 } from './load.js';
 export {
   type AcceleratorEntry,

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { CallStatus, ClientRequest, EndpointFacts, TokenSource } from './client.js';
 
 const rate_per_s = z.number().positive().max(1e6);
 const duration_s = z.number().positive().max(1e7);
@@ -53,84 +52,83 @@ export const Arrivals = z.discriminatedUnion('kind', [
 /** A parsed description of arrivals, defaults filled in. */
 export type Arrivals = z.infer<typeof Arrivals>;
 
-/** One call of a load. */
-export interface LoadCall {
-  /** Names the call in what `drain` hands over; unique among the calls that were not drained yet. */
-  readonly tag: number;
-  readonly request: ClientRequest;
+/** One call of a load, as an engine is given it. */
+export interface LoadJob {
+  /** Whole number that tells the call's row from others; in the columns as `row`. */
+  readonly row: number;
+  /** When the call was due, ns on the clock; null in a closed loop. The engine sends at once, whatever it says. */
+  readonly due_ns: bigint | null;
+  /** The request's JSON. */
+  readonly body: Buffer | string;
 }
 
-interface Nullable {
+interface Optional<A> {
+  readonly values: A;
   /** 1 where a call has a value, 0 where it has none. */
   readonly valid: Uint8Array;
 }
 interface Names {
-  readonly indices: Uint8Array | Uint16Array;
+  readonly indices: Uint16Array;
   readonly names: readonly string[];
+  readonly valid: Uint8Array;
 }
-interface Values<A> {
-  readonly values: A;
-}
-type Stamp = Values<BigInt64Array>;
-type Count = Values<Uint32Array>;
+type Stamp = Optional<BigInt64Array>;
+type Count = Optional<Uint32Array>;
 
-/** What is known of calls that ended, a typed array a column: the columns of the `calls` table that an engine can fill. */
+/** What is known of calls that ended, a typed array a column: the columns of the `calls` table that an engine fills. */
 export interface LoadColumns {
-  /** Tags of the calls, in the order in which they ended. */
-  readonly tag: Uint32Array;
+  readonly length: number;
+  /** Numbers of the calls' rows, in the order in which they ended. */
+  readonly row: Float64Array;
+  readonly sched_ns: Stamp;
   readonly dispatch_ns: Stamp;
-  readonly socket_ns: Stamp & Nullable;
-  readonly sent_ns: Stamp & Nullable;
-  readonly headers_ns: Stamp & Nullable;
-  readonly first_event_ns: Stamp & Nullable;
-  readonly first_any_ns: Stamp & Nullable;
-  readonly first_content_ns: Stamp & Nullable;
-  readonly last_content_ns: Stamp & Nullable;
-  readonly done_ns: Stamp & Nullable;
+  readonly socket_ns: Stamp;
+  readonly sent_ns: Stamp;
+  readonly headers_ns: Stamp;
+  readonly first_event_ns: Stamp;
+  readonly first_any_ns: Stamp;
+  readonly first_content_ns: Stamp;
+  readonly last_content_ns: Stamp;
+  readonly done_ns: Stamp;
   readonly end_ns: Stamp;
   readonly status: Names;
-  readonly http_status: Values<Uint16Array> & Nullable;
-  readonly finish_reason: Names & Nullable;
-  readonly error_kind: Names & Nullable;
+  readonly http_status: Optional<Uint16Array>;
+  readonly finish_reason: Names;
+  readonly error_kind: Names;
   readonly error_message: {
     readonly offsets: Int32Array;
     readonly bytes: Uint8Array;
-  } & Nullable;
-  readonly prompt_tokens: Count & Nullable;
-  readonly completion_tokens: Count & Nullable;
-  readonly cached_tokens: Count & Nullable;
-  readonly reasoning_tokens: Count & Nullable;
-  readonly token_source: Names & Nullable;
+    readonly valid: Uint8Array;
+  };
+  readonly prompt_tokens: Count;
+  readonly completion_tokens: Count;
+  readonly cached_tokens: Count;
+  readonly reasoning_tokens: Count;
+  readonly token_source: Names;
   readonly events: Count;
   readonly content_events: Count;
   readonly reads: Count;
-  readonly bytes_in: Values<BigUint64Array>;
-  readonly bytes_out: Values<BigUint64Array>;
-  readonly conn_reused: Values<Uint8Array> & Nullable;
-  readonly icl_ns: { readonly offsets: Int32Array; readonly values: Float64Array } & Nullable;
-}
-
-/** How a call of a load ended, for what must know at once. */
-export interface LoadEnd {
-  readonly tag: number;
-  readonly status: CallStatus;
-  readonly n_tokens: number | null;
-  readonly token_source: TokenSource | null;
+  readonly bytes_in: Optional<BigUint64Array>;
+  readonly bytes_out: Optional<BigUint64Array>;
+  readonly conn_reused: Optional<Uint8Array>;
+  readonly icl_ns: Optional<Float64Array> & { readonly offsets: Int32Array };
 }
 
 /** The hot path of a load: calls go out without a promise each, and what came of them is handed over in columns. */
 export interface LoadEngine {
-  /** Makes it ready. Throws `CLIENT_UNREACHABLE` when nothing answers there. */
-  open(): Promise<EndpointFacts>;
-  /** Sends a call at once. Never throws for one that fails. */
-  send(call: LoadCall): void;
-  /** Calls in flight. */
-  readonly inFlight: number;
-  /** The calls that ended since the last time. */
+  /** Sends a call at once. Never throws for what comes of it: that is in its columns. */
+  send(job: LoadJob): void;
+  /** The calls that ended since the last time. The arrays belong to the caller. */
   drain(): LoadColumns;
-  /** Ends calls in flight as `cancelled` and frees what was opened; they can still be drained. Safe to call twice. */
+  readonly inFlight: number;
+  /** Calls that ended and were not drained. */
+  readonly ended: number;
+  /** Ends every call as `cancelled`; they can still be drained. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Makes an engine that tells `onEnd` of every call as it ends. */
-export type OpenLoadEngine = (options: { readonly onEnd: (end: LoadEnd) => void }) => LoadEngine;
+/** What an engine is made for: most calls in flight, and who is told of each call that ends. */
+export interface LoadEngineNeeds {
+  readonly connections: number;
+  readonly onEnded: () => void;
+}
