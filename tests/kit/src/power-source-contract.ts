@@ -86,7 +86,7 @@ export function powerSourceContract(
         parts.push(recorder.drain());
         for (const d of recorder.domains.keys()) expect(samplesOf(parts, d)).toBeGreaterThan(3);
       }, patience);
-      expect(recorder.status().reads).toBeGreaterThan(1);
+      await vi.waitFor(() => expect(recorder.status().reads).toBeGreaterThan(1), patience);
       advance();
       recorder.stop();
       parts.push(recorder.drain());
