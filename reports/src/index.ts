@@ -35,7 +35,7 @@ export {
   figuresNotes,
 } from './compare/figures-text.js';
 export { blocksMarkdown, frontBlock, frontsCsv, type TextBlock, yearBlocks } from './compare/front-text.js';
-export { type Grid, gridMarkdown } from './compare/grid.js';
+export { fittedGrid, type Grid, gridMarkdown } from './compare/grid.js';
 export { type RouteGroup, type RouteSources, routeGroups } from './compare/route-data.js';
 export {
   type LearnedRouter,

@@ -8,6 +8,7 @@ import {
   type ComparableCell,
   comparablePublished,
   comparableRun,
+  fittedGrid,
   type Grid,
   type RunResults,
 } from '@perwatt/reports';
@@ -75,9 +76,13 @@ export async function cellsOf(
   return { opened, results, cells: comparableRun({ run: opened.run, results, contributions }, catalogue) };
 }
 
-/** A grid as lines that fit the terminal. */
-export const gridLines = ({ columns, rows }: Grid, { columns: width }: Pick<Io, 'columns'>): string[] =>
-  textTable(columns, rows, width ?? WIDTH);
+/** A grid as lines that fit the terminal; columns that had to leave are named. */
+export function gridLines(grid: Grid, { columns }: Pick<Io, 'columns'>): string[] {
+  const width = columns ?? WIDTH;
+  const { grid: fitted, dropped } = fittedGrid(grid, width);
+  const left = dropped.length > 0 ? [`not shown for want of room: ${dropped.join(', ')}`] : [];
+  return [...textTable(fitted.columns, fitted.rows, width), ...left];
+}
 
 /** Names parted by commas; undefined for none. */
 export const commaList = (text: string | undefined): readonly string[] | undefined =>

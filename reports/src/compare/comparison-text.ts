@@ -69,8 +69,8 @@ export function comparisonGrid({ rows, by }: Comparison): Grid {
     '>other',
     '>other / baseline',
     '>verdict',
-    '>p',
-    'paired on',
+    '->p',
+    '-paired on',
   ];
   return withoutEmpty({ columns: gridColumns(heads), rows: cells });
 }

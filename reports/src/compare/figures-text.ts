@@ -103,9 +103,9 @@ export function figuresGrid(lines: readonly FigureLine[], part: string): Grid {
     'figure',
     '>value',
     '>interval',
-    '>sensors',
-    '>spread',
-    '>n',
+    '->sensors',
+    '->spread',
+    '->n',
     'power',
     'verdict',
   ];
@@ -148,6 +148,7 @@ export function figuresNotes(lines: readonly FigureLine[]): string[] {
     ),
   );
   const marks = [
+    lines.every(({ entry }) => entry.cell.verdict.state === 'valid') ? 'every cell here is valid' : null,
     lines.some(({ figure }) => figure.provenance === 'estimated')
       ? '~ estimated from processor load, not measured'
       : null,

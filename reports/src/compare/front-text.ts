@@ -41,7 +41,7 @@ export function frontBlock(front: CellFront): TextBlock {
     point.share === null ? '' : formatPercent(point.share),
     beatenText(point),
   ]);
-  const heads = ['cell', ...names(front).map((name) => `>${name}`), 'front', '>in draws', 'beaten by'];
+  const heads = ['cell', ...names(front).map((name) => `>${name}`), 'front', '>in draws', '-beaten by'];
   const directions = front.axes
     .map(({ metric, better }) => `${metric} (${better} is better)`)
     .join(' against ');
@@ -131,7 +131,7 @@ export function yearBlocks({ metric, inverted, table, splits, published }: YearC
     String(cells),
     context,
   ]);
-  const heads = ['>model year', '>accelerator year', '>best', 'cell', '>mean', '>cells', 'what they share'];
+  const heads = ['>model year', '>accelerator year', '>best', 'cell', '->mean', '->cells', 'what they share'];
   const left = new Map<string, number>();
   for (const { model, accelerator, reason } of table.left_out) {
     const what = reason.includes('accelerator') ? accelerator : model;
@@ -158,7 +158,7 @@ export function yearBlocks({ metric, inverted, table, splits, published }: YearC
         `published by others, not measured here: ${published.paper.title} (arXiv ${published.paper.arxiv})`,
       ],
       grid: withoutEmpty({
-        columns: gridColumns(['quantity', '>value', 'year', 'where', 'trust', 'note']),
+        columns: gridColumns(['quantity', '>value', 'year', 'where', 'trust', '-note']),
         rows: figures,
       }),
       notes: [`not found there: ${published.not_found.join('; ')}`],

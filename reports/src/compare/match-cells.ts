@@ -93,9 +93,14 @@ function pairsOf(group: readonly ComparableCell[], { by, baseline }: MatchOption
 const differing = (a: ComparableCell, b: ComparableCell, axes: readonly string[]): string[] =>
   axes.filter((axis) => axisValue(a, axis) !== axisValue(b, axis));
 
-/** Two cells of different value that agree on as much as any two do: what a message names. */
-function nearest(cells: readonly ComparableCell[], by: string, fixed: readonly string[]): string {
-  const few = cells.slice(0, 400);
+/** Cells that a message is picked from. */
+const MOST_LOOKED_AT = 400;
+
+/** Two cells of different value that agree on as much as any two do, for a message; null where nothing parts them. */
+function nearest(cells: readonly ComparableCell[], by: string, fixed: readonly string[]): string | null {
+  const byValue = [...groupBy(cells, (cell) => axisValue(cell, by)).values()];
+  const each = Math.max(1, Math.floor(MOST_LOOKED_AT / byValue.length));
+  const few = byValue.flatMap((own) => own.slice(0, each)).slice(0, MOST_LOOKED_AT);
   let best: { readonly a: ComparableCell; readonly b: ComparableCell; readonly axes: string[] } | null = null;
   for (const [i, a] of few.entries()) {
     for (const b of few.slice(i + 1)) {
@@ -106,6 +111,7 @@ function nearest(cells: readonly ComparableCell[], by: string, fixed: readonly s
   }
   if (best === null) return `all cells have the same ${by}`;
   const { a, b, axes } = best;
+  if (axes.length === 0) return null;
   const texts = axes.map((axis) => `${axis} ("${axisValue(a, axis)}" and "${axisValue(b, axis)}")`);
   return `the nearest two, ${by} "${axisValue(a, by)}" and "${axisValue(b, by)}", differ in ${texts.join(', ')} too`;
 }
@@ -126,8 +132,7 @@ export function matchCells(cells: readonly ComparableCell[], options: MatchOptio
   const pairs = groups.flatMap((group) => group.pairs);
   const left_out = groups.flatMap(({ left }) => left);
   if (pairs.length === 0) {
-    const twice = left_out.find(({ reason }) => reason.endsWith('by record'));
-    const why = twice === undefined ? nearest(cells, by, fixed) : `${twice.cell}: ${twice.reason}`;
+    const why = nearest(cells, by, fixed) ?? `${left_out[0]?.cell}: ${left_out[0]?.reason}`;
     throw new PerwattError('INPUT_INVALID', `no two cells differ in ${by} alone: ${why}`, {
       hint: 'Compare by another axis, or name the axes that must agree with `--match`; what differs is then refused or flagged.',
     });

@@ -56,7 +56,7 @@ export function contextOf(cell: ComparableCell, metrics: readonly string[]): str
   const statistics = new Set(figures.map(statisticOf).filter((text) => text !== 'mean'));
   return [
     ...workloadAxes.map((axis) => cell.axes[axis] ?? ''),
-    ...Object.values(cell.workload),
+    ...Object.entries(cell.workload).map(([name, value]) => `${name} ${value}`),
     ...new Set(energy.map(({ provenance }) => provenance ?? '')),
     ...new Set(energy.map(({ boundary }) => boundary ?? '')),
     ...statistics,

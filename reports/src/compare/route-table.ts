@@ -1,4 +1,4 @@
-import { PerwattError } from '@perwatt/core';
+import { PerwattError, seedFrom } from '@perwatt/core';
 import {
   accurateRouting,
   type Coverage,
@@ -170,7 +170,10 @@ function ranked(
 /** Learns on half of the items and is scored on the other half. Throws `INPUT_INVALID` where there is nothing to learn. */
 function learn(setup: Setup): { row: RouteResult; learned: LearnedRouter } {
   const { group, question, options, ends, data } = setup;
-  const { first, second } = splitItems(data.chosen, { seed: question.seed, share: 0.5 });
+  const { first, second } = splitItems(data.chosen, {
+    seed: seedFrom(question.seed, 'held-out'),
+    share: 0.5,
+  });
   const featuresOf = (id: string): number[] | null => {
     const prompt = group.prompts.get(id);
     return prompt === undefined ? null : promptFeatures(prompt);
