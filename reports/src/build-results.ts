@@ -14,7 +14,7 @@ import { baselineFacts } from './baseline-facts.js';
 import { cellInput, hostBaselines, readCell } from './cell-input.js';
 import { notMeasured } from './not-measured.js';
 import { cellsOnFront } from './pareto-cells.js';
-import { physicsFlag, physicsOf } from './physics.js';
+import { mostInFlight, physicsFlag, physicsOf } from './physics.js';
 import { powerTimeline } from './power-timeline.js';
 import {
   type CellResult,
@@ -94,9 +94,9 @@ export function buildResults(run: RunFolder): RunResults {
     const input = cellInput(cell, rows, { power });
     const detail = energyDetail(input, hostBaselines(cell));
     const computed = cellMetrics(input);
-    const most_calls = rows.queries.reduce((most, { calls }) => Math.max(most, calls), 0);
+    const in_flight = mostInFlight(rows.calls);
     const physics = physicsOf(
-      { cell, metrics: computed.values, energy: computed.energy, most_calls, manifest },
+      { cell, metrics: computed.values, energy: computed.energy, in_flight, manifest },
       shippedCatalogue(),
     );
     return resultOf(cell, { metrics: computed, detail, physics, torn });

@@ -2,7 +2,7 @@ import type { CellEnergy } from '@perwatt/metrics';
 import { shippedCatalogue } from '@perwatt/metrics';
 import { testDomain } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
-import { type PhysicsInput, physicsFlag, physicsOf, weightsOf } from './physics.js';
+import { mostInFlight, type PhysicsInput, physicsFlag, physicsOf, weightsOf } from './physics.js';
 
 const catalogue = shippedCatalogue();
 
@@ -14,8 +14,7 @@ interface Given {
   readonly tokens_per_s?: number;
   readonly power_w?: number;
   readonly energy_hi_j?: number;
-  readonly concurrency?: number;
-  readonly most_calls?: number;
+  readonly in_flight?: number;
   readonly gpus?: number;
   readonly idle_lo_w?: number | null;
   readonly cpu?: string;
@@ -39,13 +38,12 @@ function input(given: Given): PhysicsInput {
   return {
     cell: {
       point: { model, accelerator, dataset: 'd', strategy: 's', load: 'c1' },
-      concurrency: given.concurrency ?? 1,
       provenance: { endpoint: { kind: 'embedded', model: given.file ?? 'm', quantisation } },
       sittings: [{ baselines: [{ powers }] }],
     },
     metrics,
     energy,
-    most_calls: given.most_calls ?? 1,
+    in_flight: given.in_flight ?? 1,
     manifest: {
       matrix: {
         axes: { model: [{ id: model }], accelerator: [{ id: accelerator, kind: 'cpu', gpu: false }] },
@@ -62,8 +60,7 @@ const verdictsOf = (given: Given) =>
 test.each<[why: string, given: Given, check: string, verdict: string | RegExp]>([
   ['8 B weights of 16 bits, 70 times a second, need 1,051 GB/s of 1,008', { tokens_per_s: 70 },                            'bandwidth', 'invalid: exceeds-bandwidth'],
   ['just below the bound',                                    { tokens_per_s: 60 },                                       'bandwidth', 'possible'],
-  ['eight sequences share a pass',                            { tokens_per_s: 70, concurrency: 8 },                       'bandwidth', 'possible'],
-  ['so may eight calls of one query',                         { tokens_per_s: 70, most_calls: 8 },                        'bandwidth', 'possible'],
+  ['eight sequences share a pass',                            { tokens_per_s: 70, in_flight: 8 },                         'bandwidth', 'possible'],
   ['two metered devices have twice the bandwidth',            { tokens_per_s: 70, gpus: 2 },                              'bandwidth', 'possible'],
   ['a quarter of the bytes',                                  { tokens_per_s: 70, quantisation: 'Q4_K_M' },               'bandwidth', 'possible'],
   ['the weight file tells the model',                         { tokens_per_s: 70, model: 'a', file: '/w/Meta/Llama-3.1-8B-Instruct-F16.gguf' }, 'bandwidth', 'invalid: exceeds-bandwidth'],
@@ -102,4 +99,16 @@ test.each<[quantisation: string | null, bits: number | null, why: string]>([
   [null,     null, 'not declared'],
 ])('%s takes %s bits: %s', (quantisation, bits) => {
   expect(weightsOf(quantisation)?.bits ?? null).toBe(bits);
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[calls: [start: bigint, end: bigint][], most: number, why: string]>([
+  [[],                                    0, 'no calls'],
+  [[[0n, 10n]],                           1, 'one'],
+  [[[0n, 10n], [10n, 20n]],               2, 'ends that touch may have met'],
+  [[[0n, 10n], [11n, 20n]],               1, 'one after the other'],
+  [[[0n, 30n], [5n, 10n], [20n, 25n]],    2, 'two short ones beside a long one'],
+  [[[20n, 25n], [0n, 30n], [21n, 22n]],   3, 'in any order'],
+])('%j: %i in flight, %s', (calls, most) => {
+  expect(mostInFlight(calls.map(([dispatch_ns, end_ns]) => ({ dispatch_ns, end_ns })))).toBe(most);
 });

@@ -1,4 +1,4 @@
-import type { Scope } from '@perwatt/core';
+import type { CallRow, Scope } from '@perwatt/core';
 import {
   type Catalogue,
   type CellEnergy,
@@ -17,11 +17,11 @@ import type { CellFile, RunManifest } from '@perwatt/records';
 
 /** What of a cell is held to physics. */
 export interface PhysicsInput {
-  readonly cell: Pick<CellFile, 'point' | 'concurrency' | 'provenance' | 'sittings'>;
+  readonly cell: Pick<CellFile, 'point' | 'provenance' | 'sittings'>;
   readonly metrics: Readonly<Record<MetricId, Pick<MetricValue, 'value'>>>;
   readonly energy: Pick<CellEnergy, 'boundary' | 'gross_hi_j' | 'busy_ns'>;
-  /** Most calls that one query of the cell made: they may all have been in flight together. */
-  readonly most_calls: number;
+  /** Most calls in flight at one moment. */
+  readonly in_flight: number;
   readonly manifest: Pick<RunManifest, 'matrix' | 'host'>;
 }
 
@@ -42,6 +42,19 @@ const fileTypes: Readonly<Record<string, number>> = {
 export function weightsOf(quantisation: string | null): WeightFormat | null {
   const bits = quantisation === null ? undefined : fileTypes[quantisation.toLowerCase()];
   return bits === undefined ? null : { bits };
+}
+
+/** Most calls in flight at one moment: none of them was ever decoded with more beside it. */
+export function mostInFlight(calls: readonly Pick<CallRow, 'dispatch_ns' | 'end_ns'>[]): number {
+  const starts = BigInt64Array.from(calls, ({ dispatch_ns }) => dispatch_ns).sort();
+  const ends = BigInt64Array.from(calls, ({ end_ns }) => end_ns).sort();
+  let most = 0;
+  let ended = 0;
+  for (const [i, start] of starts.entries()) {
+    while ((ends[ended] ?? start) < start) ended += 1;
+    most = Math.max(most, i + 1 - ended);
+  }
+  return most;
 }
 
 /** The first entry that one of the names finds, else what the first one came to. */
@@ -107,7 +120,7 @@ function setupOf(input: PhysicsInput, found: ReturnType<typeof findBoth>): Physi
     model: found.model.entry,
     accelerator,
     weights: weightsOf(cell.provenance?.endpoint.quantisation ?? null),
-    batch: cell.concurrency * Math.max(1, input.most_calls),
+    batch: Math.max(1, input.in_flight),
     devices: devicesOf(energy),
     same_boundary:
       accelerator?.boundary != null &&
@@ -134,8 +147,8 @@ function named(finding: PhysicsFinding, found: ReturnType<typeof findBoth>): Phy
 }
 
 /**
- * A cell's figures against what its hardware can do: tokens a second, watts and joules of its busy time. Sequences in
- * flight are taken as concurrency times the most calls of a query, devices as those in the boundary. What the catalogue
+ * A cell's figures against what its hardware can do: tokens a second, watts and joules of its busy time. Sequences
+ * decoded together are at most those in flight, devices are those in the boundary. What the catalogue
  * doesn't know leaves a check unmade, with its name.
  */
 export function physicsOf(input: PhysicsInput, catalogue: Catalogue): PhysicsFinding[] {
