@@ -102,13 +102,13 @@ test.each<[quantisation: string | null, bits: number | null, why: string]>([
 });
 
 // biome-ignore format: a table is read in columns
-test.each<[calls: [start: bigint, end: bigint][], most: number, why: string]>([
+test.each<[calls: [start: number, end: number][], most: number, why: string]>([
   [[],                                    0, 'no calls'],
-  [[[0n, 10n]],                           1, 'one'],
-  [[[0n, 10n], [10n, 20n]],               2, 'ends that touch may have met'],
-  [[[0n, 10n], [11n, 20n]],               1, 'one after the other'],
-  [[[0n, 30n], [5n, 10n], [20n, 25n]],    2, 'two short ones beside a long one'],
-  [[[20n, 25n], [0n, 30n], [21n, 22n]],   3, 'in any order'],
+  [[[0, 10]],                           1, 'one'],
+  [[[0, 10], [10, 20]],               2, 'ends that touch may have met'],
+  [[[0, 10], [11, 20]],               1, 'one after the other'],
+  [[[0, 30], [5, 10], [20, 25]],    2, 'two short ones beside a long one'],
+  [[[20, 25], [0, 30], [21, 22]],   3, 'in any order'],
 ])('%j: %i in flight, %s', (calls, most) => {
-  expect(mostInFlight(calls.map(([dispatch_ns, end_ns]) => ({ dispatch_ns, end_ns })))).toBe(most);
+  expect(mostInFlight(calls.map(([start, end]) => ({ dispatch_ns: BigInt(start), end_ns: BigInt(end) })))).toBe(most);
 });
