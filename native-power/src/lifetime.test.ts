@@ -53,6 +53,28 @@ describe.skipIf(loaded.binding === null || process.platform !== 'linux')('a reco
     expect(run(script)).toEqual({ status: 0, stdout: '0\n', stderr: '' });
   });
 
+  test('ends with its worker alone, though it shared a thread with another', () => {
+    const script = `
+      const { Worker } = require('node:worker_threads');
+      const kept = start();
+      const body = 'const { parentPort } = require("node:worker_threads");' + ${JSON.stringify(prelude)} +
+        'globalThis.kept = start(); parentPort.postMessage("up"); setInterval(() => {}, 1000);';
+      const worker = new Worker(body, { eval: true });
+      worker.once('message', async () => {
+        await until(1);
+        await worker.terminate();
+        const { reads } = kept.status();
+        await new Promise((resolve) => {
+          const look = () => (kept.status().reads > reads + 5 ? resolve() : setTimeout(look, 2));
+          look();
+        });
+        console.log(threads(), kept.status().state);
+        kept.stop();
+        console.log(threads(), kept.status().state);
+      });`;
+    expect(run(script)).toEqual({ status: 0, stdout: '1 running\n0 stopped\n', stderr: '' });
+  });
+
   test('is stopped when it is collected', () => {
     const script = `
       require('node:v8').setFlagsFromString('--expose-gc');

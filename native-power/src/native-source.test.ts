@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hints, sampleEvents } from '@perwatt/core';
 import { type PowercapTree, powercapTree, powerSourceContract } from '@perwatt/test-kit';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { loaded } from './binding.js';
 import { powerSources } from './sources.js';
 
@@ -131,6 +131,21 @@ describe.skipIf(loaded.binding === null)('with the addon', () => {
       },
     ]);
     expect(recorder.raw_units).toEqual(['uJ']);
+  });
+
+  test('a recorder says how late its readings on schedule were', async () => {
+    const built = tree([{ zone: 'intel-rapl:0', name: 'package-0', energy_uj: 0 }]);
+    const recorder = named('rapl-powercap', built.root).start({ period_ns: 3.6e12 });
+    const fast = named('rapl-powercap', built.root).start({ period_ns: 1e6 });
+    for (const each of [recorder, fast]) cleanups.unshift(() => each.stop());
+    recorder.mark();
+    expect(recorder.status().lateness).toBeNull();
+    await vi.waitFor(() => expect(fast.status().lateness?.readings).toBeGreaterThan(3), { timeout: 10_000 });
+    const { lateness, reads } = fast.status();
+    expect(lateness?.readings).toBeLessThan(reads);
+    expect(lateness?.p50_ns).toBeGreaterThanOrEqual(0);
+    expect(lateness?.p99_ns).toBeGreaterThanOrEqual(lateness?.p50_ns ?? Infinity);
+    expect(lateness?.max_ns).toBeGreaterThanOrEqual(lateness?.p99_ns ?? Infinity);
   });
 
   test('a recorder says what it saw of its sensors, and that it lost nothing', () => {
