@@ -208,3 +208,19 @@ test.each<[why: string, change: Partial<Domain>, from: number, to: number, still
   if (stale) expect(reading).toMatchObject({ energy_j: null, lo_j: null, hi_j: null, reason: 'stale_counter' });
   else expect(reading).toMatchObject({ reason: null });
 });
+
+test('a gap is no standstill: over a long window it lowers the coverage, over a short one it is named', () => {
+  const times = [...every(0.1, 100), ...every(0.1, 300, 106)];
+  const power = stepped([
+    [0, 30],
+    [100, 0],
+    [106, 30],
+  ]);
+  const series = seriesOf(times, power);
+  expect(energyInWindow(series, span(0, 300))).toMatchObject({
+    reason: null,
+    energy_j: expect.closeTo(294 * 30, 6),
+  });
+  expect(energyInWindow(series, span(90, 120))).toMatchObject({ reason: 'low_coverage', energy_j: null });
+  expect(energyInWindow(seriesOf(every(0.1, 300), power), span(0, 300)).reason).toBe('stale_counter');
+});

@@ -31,7 +31,7 @@ export function seriesIndex(series: PowerSeries): SeriesIndex {
   gaps.forEach((gap, i) => {
     covered_ns[i + 1] = numberAt(covered_ns, i) + (gap <= max_gap_ns ? gap : 0);
   });
-  const stalls = stallsOf(series, times);
+  const stalls = stallsOf(series, { times, max_gap_ns });
   const index = { origin_ns, times, interval_ns, max_gap_ns, covered_ns, stalls };
   indexes.set(series, index);
   return index;
@@ -40,12 +40,17 @@ export function seriesIndex(series: PowerSeries): SeriesIndex {
 /** Shortest time that a counter of something running can't stand still for, ns: 5 s, and never less than 50 updates. */
 const stallFrom = ({ update_period_ns }: Domain): number => Math.max(50 * update_period_ns, 5e9);
 
-function stallsOf({ domain, booked_j }: PowerSeries, times: Float64Array): [number, number][] {
+/** Stretches of readings that follow one another without a gap and all show the same; a gap itself shows nothing. */
+function stallsOf(
+  { domain, booked_j }: PowerSeries,
+  { times, max_gap_ns }: Pick<SeriesIndex, 'times' | 'max_gap_ns'>,
+): [number, number][] {
   if (domain.kind !== 'counter' || !domain.in_total) return [];
   const stalls: [number, number][] = [];
   let first = 0;
   for (let i = 1; i <= times.length; i++) {
-    if (booked_j[i] === booked_j[first]) continue;
+    const goesOn = numberAt(times, i) - numberAt(times, i - 1) <= max_gap_ns;
+    if (booked_j[i] === booked_j[first] && goesOn) continue;
     const [from, to] = [numberAt(times, first), numberAt(times, i - 1)];
     if (to - from >= stallFrom(domain)) stalls.push([from, to]);
     first = i;
