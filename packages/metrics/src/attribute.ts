@@ -1,5 +1,6 @@
 import { elapsed, type Instant, instant } from '@perwatt/core';
 import { bookedOver, energyInWindow, energyOverSpans, sensorBounds } from './energy-window.js';
+import { partTimeAt, partTimeError } from './part-time.js';
 import { bookedAt, edgeError, shortestMeasurable } from './series-index.js';
 import { busySpans, byTime, clipSpan, idleSpans, totalLength, unionOf } from './spans.js';
 import type { CallSpan, EnergyReading, PowerSeries, Window } from './types.js';
@@ -67,14 +68,20 @@ const plus = (a: Sums, b: Sums, factor = 1): Sums => ({
   length_ns: a.length_ns + factor * b.length_ns,
 });
 
-/** What the meter had booked at a time, and the time itself. */
+/** What the meter had booked at a time, what part-time sensing may have moved by then, and the time itself. */
 const bookedUpTo = (series: PowerSeries, at: Instant): Sums => ({
   energy_j: bookedAt(series, 'booked_j', at),
   lo_j: bookedAt(series, 'lo_j', at),
   hi_j: bookedAt(series, 'hi_j', at),
-  error_j: 0,
+  error_j: partTimeAt(series, at).upTo,
   length_ns: elapsed(instant(series.at_ns[0] ?? 0n), at),
 });
+
+/** Error of an edge at which a call's share changes from nothing to all, J. */
+function shareEdgeError(series: PowerSeries, at: Instant): number {
+  const { before, after } = partTimeAt(series, at);
+  return edgeError(series, at) + after - before;
+}
 
 const onlyError = (error_j: number): Sums => ({ ...nothing, error_j });
 
@@ -90,7 +97,7 @@ function sharesOfCalls(series: PowerSeries, spans: readonly CallSpan[]): Sums[] 
   for (const { at, ends, begins } of changesOf(spans)) {
     const now = bookedUpTo(series, at);
     if (active > 0) running = plus(running, plus(now, since, -1), 1 / active);
-    const error_j = edgeError(series, at);
+    const error_j = shareEdgeError(series, at);
     const after = active - ends.length + begins.length;
     for (const call of ends)
       shares[call] = plus(plus(shares[call] ?? nothing, running), onlyError(error_j / active));
@@ -136,7 +143,8 @@ function energyOfSpans(series: PowerSeries, spans: readonly Window[]): QueryEner
     hi_j: bookedOver(series, 'hi_j', spans),
   };
   const error_j = spans.reduce(
-    (sum, { start, end }) => sum + edgeError(series, start) + edgeError(series, end),
+    (sum, span) =>
+      sum + edgeError(series, span.start) + edgeError(series, span.end) + partTimeError(series, span),
     0,
   );
   return { method, energy_j, ...sensorBounds(series, booked, { error_j, length_ns: totalLength(spans) }) };

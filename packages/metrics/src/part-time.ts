@@ -44,14 +44,34 @@ function variationOf(series: PowerSeries): Variation {
  * than the sensor looks can't be bounded from its own numbers: its error averages out over repeats at random phase
  * (part-time sensing: arXiv 2312.02741).
  */
-export function partTimeError(series: PowerSeries, { start, end }: Window): number {
+export const partTimeError = (series: PowerSeries, { start, end }: Window): number =>
+  partTimeAt(series, end).after - partTimeAt(series, start).before;
+
+/** What part-time sensing may have moved by a time, J, for sums over shares of time that change. */
+export interface PartTimeSum {
+  /** Up to the block of that time, and with the blocks before and behind it that a step may have moved over. */
+  readonly before: number;
+  readonly upTo: number;
+  readonly after: number;
+}
+
+const allTheTime: PartTimeSum = { before: 0, upTo: 0, after: 0 };
+
+/**
+ * Running sum of (1 − share) · U · |ΔP| by a time, see `partTimeError`: an energy ∫ w·P dt with weights w that change at
+ * times t is off by at most ∫ w d(upTo) + Σ |Δw(t)| · (after − before).
+ */
+export function partTimeAt(series: PowerSeries, at: bigint): PartTimeSum {
   const { sensing_share_ratio, update_period_ns } = series.domain;
   const blind = 1 - Math.min(Math.max(sensing_share_ratio ?? 1, 0), 1);
-  if (blind === 0 || series.at_ns.length < 2) return 0;
+  if (blind === 0 || series.at_ns.length < 2) return allTheTime;
   const { block_ns, upTo_w } = variationOf(series);
-  const { origin_ns } = seriesIndex(series);
-  const upTo = (block: number) => upTo_w[Math.min(Math.max(block, 0), upTo_w.length - 1)] ?? 0;
-  const first = Math.floor(Number(start - origin_ns) / block_ns) - 2;
-  const last = Math.ceil(Number(end - origin_ns) / block_ns) + 1;
-  return (blind * update_period_ns * (upTo(last) - upTo(first))) / 1e9;
+  const block = Number(at - seriesIndex(series).origin_ns) / block_ns;
+  const sum = (k: number) =>
+    (blind * update_period_ns * (upTo_w[Math.min(Math.max(k, 0), upTo_w.length - 1)] ?? 0)) / 1e9;
+  return {
+    before: sum(Math.floor(block) - 2),
+    upTo: sum(Math.floor(block)),
+    after: sum(Math.ceil(block) + 1),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '@perwatt/core';
 import type { Attribution, QueryEnergy } from './attribute.js';
 import { bookedOver, energyInWindow, sensorBounds } from './energy-window.js';
+import { partTimeError } from './part-time.js';
 import { edgeError } from './series-index.js';
 import { busySpans, byTime, clipSpan, idleSpans, totalLength } from './spans.js';
 import type { CallSpan, PowerSeries, Window } from './types.js';
@@ -106,7 +107,8 @@ function share(series: PowerSeries, interval: Window, { calls, sums }: Sharing):
     energy_j: bookedOver(series, 'booked_j', [interval]),
     lo_j: bookedOver(series, 'lo_j', [interval]),
     hi_j: bookedOver(series, 'hi_j', [interval]),
-    error_j: edgeError(series, interval.start) + edgeError(series, interval.end),
+    error_j:
+      edgeError(series, interval.start) + edgeError(series, interval.end) + partTimeError(series, interval),
     length_ns: totalLength([interval]),
   };
   active.forEach(({ query_id }, i) => {
