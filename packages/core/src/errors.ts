@@ -27,7 +27,7 @@ export const hints = {
   RUN_NOT_FOUND: 'Give the folder of a run; `runs/` holds them unless `--out` said otherwise.',
   RUN_IN_USE: 'Wait for the other process to end, or stop it, before you touch this run.',
   RUN_PUBLISHED:
-    'Use `perwatt import show` for it; only a measured run can be reported, compared or resumed.',
+    'Use `perwatt results`, `compare` or `import show` for it; only a measured run can be reported, routed or resumed.',
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
   SQL_ENGINE_MISSING: 'Run `npm install` without `--omit=optional` on a platform that DuckDB supports.',

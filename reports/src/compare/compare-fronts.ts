@@ -1,5 +1,6 @@
 import { PerwattError } from '@perwatt/core';
 import {
+  FEWEST_REPEATS,
   frontShares,
   hypervolume,
   type Metric,
@@ -39,6 +40,8 @@ export interface CellFront {
   /** `given`, or how it was chosen. */
   readonly reference_source: 'given' | 'worst_of_points';
   readonly mixed: boolean;
+  /** Whether too few repeats leave the spread between runs out of the shares. */
+  readonly spread_unknown: boolean;
 }
 
 export interface FrontOptions {
@@ -128,6 +131,12 @@ function frontOf(
     hypervolume: reference === null || placed.length === 0 ? null : hypervolume(points, axes, reference),
     reference: reference ?? {},
     reference_source: options.reference === undefined ? 'worst_of_points' : 'given',
+    spread_unknown: placed.some(
+      (cell) =>
+        cell.tier === 'measured' &&
+        (cell.repeats ?? 0) < FEWEST_REPEATS &&
+        names.some((name) => cell.figures[name]?.provenance !== null),
+    ),
     mixed: options.allow_mixed === true && new Set(cells.map((cell) => contextOf(cell, names))).size > 1,
   };
 }

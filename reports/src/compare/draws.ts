@@ -20,10 +20,13 @@ const unitsOf = ({ contributions }: ComparableCell): readonly Contribution[] => 
     : (blocks(contributions.queries) ?? contributions.queries);
 };
 
-/** How often each name was drawn in as many draws as there are names. */
+/**
+ * How often each name was drawn, with replacement, in one draw less than there are names (Rao and Wu 1988): as many draws
+ * as names would show too small a spread, by a factor of √(2/3) for three repeats. A single name is always drawn.
+ */
 function drawn<K>(names: readonly K[], random: () => number): Map<K, number> {
   const counts = new Map<K, number>();
-  for (let i = 0; i < names.length; i++) {
+  for (let i = 0; i < Math.max(1, names.length - 1); i++) {
     const pick = names[Math.floor(random() * names.length)];
     if (pick !== undefined) counts.set(pick, (counts.get(pick) ?? 0) + 1);
   }

@@ -1,4 +1,4 @@
-import type { Factor, PublishedFigure } from '@perwatt/metrics';
+import { type Factor, type PublishedFigure, SPREAD_UNKNOWN } from '@perwatt/metrics';
 import { formatNumber, formatPercent } from '../format.js';
 import type { CellFront, FrontPoint } from './compare-fronts.js';
 import type { YearComparison, YearSplit } from './compare-years.js';
@@ -57,6 +57,9 @@ export function frontBlock(front: CellFront): TextBlock {
       ? null
       : `hypervolume ${volume} up to the reference point ${reference.join(', ')} (${front.reference_source === 'given' ? 'as given' : 'the worst of the points, 0 for accuracy'})`,
     unsure ? 'how sure a place on the front is can not be told: a point has no spread' : null,
+    front.spread_unknown
+      ? `${SPREAD_UNKNOWN}: the shares are over items alone; set \`repeats: 3\` in the matrix`
+      : null,
     front.mixed
       ? '! cells of different boundary, provenance or workload stand on one front by request'
       : null,
