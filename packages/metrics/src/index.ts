@@ -117,6 +117,7 @@ export {
   type TrimAmount,
   tokensInWindow,
 } from './load/steady-state.js';
+export { busyLength, type CallEdges, shareByTime, type TimeShares } from './load/time-shares.js';
 export {
   byYear,
   type DatedCell,

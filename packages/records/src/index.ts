@@ -52,6 +52,7 @@ export { openQueries, type QueryAnswer, type QueryableRun } from './query-run.js
 export type { TableContent, TornSegment } from './read-tables.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';
 export { openTables, type RunTables, type TablesOptions, type ViewName, viewNames } from './run-tables.js';
+export { type ColumnBatch, scanColumns } from './scan-columns.js';
 export type { SegmentInfo } from './scan-segment.js';
 export {
   readColumns,

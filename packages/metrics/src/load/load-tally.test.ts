@@ -150,3 +150,22 @@ test('without limits there is no verdict', () => {
     not_applied: false,
   });
 });
+
+test('the time between two sittings counts for nothing', () => {
+  const tally = createLoadTally();
+  for (const [sitting, from] of [
+    [0, 0],
+    [1, 1e9],
+  ] as const) {
+    for (let i = 0; i < 11; i++)
+      tally.add(call(from + 100 * i, { sched: 0, any: 10, last: 100, tokens: 2 }), 'ok', sitting);
+  }
+  const summary = tally.summary();
+  expect(summary.span_ns).toBe(2200 * MS);
+  expect(summary).toMatchObject({
+    offered_per_s: 10,
+    achieved_per_s: 10,
+    ok_per_s: 10,
+    output_tokens_per_s: 20,
+  });
+});

@@ -18,7 +18,7 @@ export interface LoadSummary extends SloSummary {
   readonly failed: number;
   /** Calls by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** From the first dispatch to the last end, ns. */
+  /** From the first dispatch to the last end, summed over sittings, ns. */
   readonly span_ns: number | null;
   /** Rate of the due times, by their mean gap, 1/s; null in a closed loop, below two calls and when all were due at once. */
   readonly offered_per_s: number | null;
@@ -36,7 +36,8 @@ export interface LoadSummary extends SloSummary {
 
 /** Gathers the calls of a load one by one, in any order, in some 50 bytes a call. */
 export interface LoadTally {
-  add(call: CallStampsOf, status: string): void;
+  /** @param sitting session of work, whose spans and rates are its own; default 0 */
+  add(call: CallStampsOf, status: string, sitting?: number): void;
   summary(): LoadSummary;
 }
 
@@ -76,16 +77,30 @@ interface Span {
   n: number;
 }
 
-const emptySpan = (): Span => ({ least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY, n: 0 });
-
-function widen(span: Span, from: number, to = from): void {
-  span.least = Math.min(span.least, from);
-  span.most = Math.max(span.most, to);
-  span.n += 1;
+/** Spans of sittings, which have nothing between them. */
+function createSpans() {
+  const spans = new Map<number, Span>();
+  const all = () => [...spans.values()];
+  const length = () => all().reduce((sum, { least, most }) => sum + most - least, 0);
+  return {
+    add(sitting: number, from: number, to = from) {
+      const span = spans.get(sitting) ?? { least: from, most: to, n: 0 };
+      spans.set(sitting, span);
+      span.least = Math.min(span.least, from);
+      span.most = Math.max(span.most, to);
+      span.n += 1;
+    },
+    seen: () => spans.size > 0,
+    /** ns; null when nothing was seen. */
+    length: () => (spans.size === 0 ? null : length()),
+    /** By the mean gap, 1/s; null where no two lie apart. */
+    meanRate: () =>
+      perSecond(
+        all().reduce((sum, { n }) => sum + n - 1, 0),
+        length(),
+      ),
+  };
 }
-
-const meanRate = ({ least, most, n }: Span): number | null =>
-  n < 2 || most <= least ? null : ((n - 1) / (most - least)) * 1e9;
 
 /** Calls by how they ended, and the tokens of those that ended well. */
 function createOutcomes() {
@@ -112,35 +127,35 @@ function createOutcomes() {
 
 export function createLoadTally({ slo = {}, late_ns = 10e6 }: LoadTallyOptions = {}): LoadTally {
   const times = new Map(callTimeNames.map((name) => [name, new Numbers()] as const));
-  const [due, dispatched, whole] = [emptySpan(), emptySpan(), emptySpan()];
+  const [due, dispatched, whole] = [createSpans(), createSpans(), createSpans()];
   const outcomes = createOutcomes();
   const good = createSloCount(slo);
   let late = 0;
   return {
-    add(call, status) {
+    add(call, status, sitting = 0) {
       const own = callTimes(call);
       outcomes.add(call, status);
       good.add(own, call.ok);
-      if (call.sched_ns !== null) widen(due, call.sched_ns);
-      widen(dispatched, call.dispatch_ns);
-      widen(whole, call.dispatch_ns, call.end_ns);
+      if (call.sched_ns !== null) due.add(sitting, call.sched_ns);
+      dispatched.add(sitting, call.dispatch_ns);
+      whole.add(sitting, call.dispatch_ns, call.end_ns);
       if (own.lag !== null && own.lag > late_ns) late += 1;
       for (const [name, numbers] of times) numbers.pushIfThere(own[name]);
     },
     summary() {
       const counts = outcomes.counts();
-      const span_ns = counts.calls === 0 ? null : whole.most - whole.least;
+      const span_ns = whole.length();
       return {
         ...counts,
         span_ns,
-        offered_per_s: meanRate(due),
-        achieved_per_s: meanRate(dispatched),
+        offered_per_s: due.meanRate(),
+        achieved_per_s: dispatched.meanRate(),
         ok_per_s: perSecond(counts.ok, span_ns),
         output_tokens_per_s: perSecond(counts.output_tokens, span_ns),
         times: Object.fromEntries(
           [...times].map(([name, { values }]) => [name, summarise(values)]),
         ) as LoadSummary['times'],
-        late: due.n === 0 ? null : late,
+        late: due.seen() ? late : null,
         ...good.summary(span_ns),
       };
     },
