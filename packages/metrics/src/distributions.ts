@@ -51,8 +51,9 @@ export function studentCdf(t: number, df: number): number {
   return t < 0 ? tail : 1 - tail;
 }
 
-/** Smallest t with `studentCdf(t, df)` ≥ p, for 0 < p < 1 and df ≥ 1; by bisection, to the last digits of a double. */
+/** Smallest t with `studentCdf(t, df)` ≥ p, by bisection to the last digits of a double; NaN unless 0 < p < 1 and df > 0. */
 export function studentQuantile(p: number, df: number): number {
+  if (!(p > 0 && p < 1 && df > 0)) return Number.NaN;
   if (p < 0.5) return -studentQuantile(1 - p, df);
   let high = 1;
   while (studentCdf(high, df) < p) high *= 2;

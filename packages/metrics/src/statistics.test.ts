@@ -47,6 +47,10 @@ test.each<[df: number, t: number]>([
   expect(t95(df)).toBeCloseTo(t, 5);
 });
 
+test.each([0, -1, Number.NaN])('t at %d degrees of freedom is no number', (df) => {
+  expect(t95(df)).toBeNaN();
+});
+
 describe('means', () => {
   // biome-ignore format: a table is read in columns
   test.each<[values: number[], average: number | null, deviation: number | null, why: string]>([

@@ -19,12 +19,18 @@ test.each<[values: number[], expected: number, why: string]>([
   [[2 ** 53, 1],                         2 ** 53,            'a tie goes to the even one'],
   [[2 ** 53, 1, 5e-324],                 2 ** 53 + 2,        'and up with the least bit more'],
   [[-(2 ** 53), -1, -5e-324],            -(2 ** 53) - 2,     'below 0 alike'],
+  [[1e300, 1.5e263, -3e280],             1e300,              'far above 1'],
+  [[-Number.MAX_VALUE],                  -Number.MAX_VALUE,  'the largest there is'],
   [[Number.MAX_VALUE, Number.MAX_VALUE], Number.POSITIVE_INFINITY, 'beyond the largest double'],
   [[3, -3],                              0,                  'all away'],
   [[1, Number.NaN],                      Number.NaN,         'not a number'],
   [[1, Number.POSITIVE_INFINITY],        Number.NaN,         'not finite'],
 ])('the sum of %j is %d: %s', (values, expected) => {
   expect(sumOf(values).value()).toBe(expected);
+});
+
+test.prop([fc.double({ noNaN: true, noDefaultInfinity: true })])('one number is its own sum', (value) => {
+  expect(sumOf([value]).value()).toBe(value + 0);
 });
 
 test('a million terms carry', () => {

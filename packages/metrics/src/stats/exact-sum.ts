@@ -62,7 +62,8 @@ function rounded(limbs: Float64Array): number {
   const drop = Math.max(size.toString(2).length - 64, 0);
   const top = size >> BigInt(drop);
   const sticky = top << BigInt(drop) === size ? top : top | 1n;
-  const scaled = Number(sticky) * 2 ** -537 * 2 ** (drop - 537);
+  const half = (drop - 1074) >> 1;
+  const scaled = Number(sticky) * 2 ** half * 2 ** (drop - 1074 - half);
   return total < 0n ? -scaled : scaled;
 }
 

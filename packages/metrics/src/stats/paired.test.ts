@@ -41,8 +41,23 @@ describe('a paired difference', () => {
     expect(told(pairedDifference(scores('0000'), scores('1010'))).value).toBe(0.5);
   });
 
-  test('no difference at all has p 1 and no width', () => {
-    expect(told(pairedDifference(a, a))).toMatchObject({ value: 0, lo: 0, hi: 0, p: 1 });
+  const share = (n: number) => 1.959963984540054 ** 2 / (n + 1.959963984540054 ** 2);
+  // biome-ignore format: a table is read in columns
+  test.each<[a: string, b: string, lo: number, hi: number, p: number, why: string]>([
+    ['1101011011', '1101011011', -share(10),       share(10), 1,      'ten that agree may hide one that does not'],
+    ['000',        '111',        1 - 2 * share(3), 1,         0.125,  'three of three show little'],
+    ['11111111',   '00000000',   -1,               2 * share(8) - 1, 2 ** -8, 'eight of eight show it'],
+  ])('of %s and %s, the same on every item, has the width of an unseen share', (left, right, ...expected) => {
+    const [lo, hi, p] = expected;
+    const paired = told(pairedDifference(scores(left), scores(right)));
+    expect([paired.lo, paired.hi, paired.p]).toEqual([lo, hi, p].map((x) => expect.closeTo(x, 12)));
+    expect(paired.detectable).toBeGreaterThan(0);
+  });
+
+  test('keeps its small width over many items', () => {
+    const paired = told(pairedDifference(scores('10'.repeat(500)), scores('10'.repeat(500))));
+    expect(paired.hi).toBeLessThan(0.004);
+    expect(paired.lo).toBeGreaterThan(-0.004);
   });
 
   test('of energy a query is in joules', () => {

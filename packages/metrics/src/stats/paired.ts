@@ -1,4 +1,5 @@
-import { studentCdf, studentQuantile } from '../distributions.js';
+import { studentCdf, studentQuantile, Z95 } from '../distributions.js';
+import { wilson } from '../statistics.js';
 import { aroundValue, influencesOf } from './crossed-estimate.js';
 import {
   type CrossedInfluence,
@@ -8,6 +9,7 @@ import {
   joinParts,
   type VariancePart,
 } from './crossed-variance.js';
+import { mcnemar } from './mcnemar.js';
 import { type Contribution, type Powers, productFigure, totalsOf } from './product-figure.js';
 
 /** Two systems on what they share, with a 95 % interval. */
@@ -186,9 +188,30 @@ function differenceOf(sides: Sides): Paired {
   };
 }
 
+const isScore = ({ totals: [score = Number.NaN, scored = Number.NaN] }: Contribution): boolean =>
+  score >= 0 && score <= scored;
+
+/** Below this a spread is the rounding of sums, of scores that are at most 1. */
+const ROUNDING = 1e-12;
+
+/**
+ * A difference of scores that is the same on every item. That items agree so far says that few differ, not that none does: the
+ * share of others is at most what Wilson's interval leaves, and each of them moves the difference by at most its range. The
+ * p is that of the sign test.
+ */
+function withoutSpread(paired: PairedEstimate): PairedEstimate {
+  const { value, items } = paired;
+  const others = 1 - (wilson(items, items)?.lo ?? 0);
+  const [lo, hi] = [value - others * (1 + value), value + others * (1 - value)];
+  const half = Math.max(value - lo, hi - value);
+  const p = Math.abs(value) < ROUNDING ? 1 : (mcnemar(0, items)?.p_mid ?? 1);
+  return { ...paired, lo, hi, p, detectable: half * (1 + Z80 / Z95) };
+}
+
 /**
  * B less A of a figure on the items and repeats that both have, with its 95 % interval. For ratios of one total to another
- * (accuracy: [score, scored], powers [1, −1]) a figure may be 0; for other powers it must not be (`no_value`).
+ * (accuracy: [score, scored], powers [1, −1]) a figure may be 0; for other powers it must not be (`no_value`). Where scores
+ * of 0…1 differ by the same on every item, the interval is that of a share that was seen on all of them.
  */
 export function pairedDifference(
   a: readonly Contribution[],
@@ -203,5 +226,7 @@ export function pairedDifference(
   const [sizeA, sizeB] = [totalsOf(ownA, 2)[1] ?? 0, totalsOf(ownB, 2)[1] ?? 0];
   const cellsA = meanInfluences(ownA, sides.a, sizeA);
   const cellsB = meanInfluences(ownB, sides.b, sizeB);
-  return differenceOf({ ...sides, cellsA, cellsB, cells: [...negated(cellsA), ...cellsB] });
+  const paired = differenceOf({ ...sides, cellsA, cellsB, cells: [...negated(cellsA), ...cellsB] });
+  const still = 'value' in paired && paired.hi - paired.lo < ROUNDING && [...ownA, ...ownB].every(isScore);
+  return still ? withoutSpread(paired) : paired;
 }

@@ -112,7 +112,8 @@ export function repeatsNeeded(
   question: Errors & { readonly effect: number; readonly spread_ratio: number },
 ): number | null {
   const { effect, spread_ratio, level = 0.05, power = 0.8 } = question;
-  if (!(errorsHold(question) && effect > -1 && effect !== 0 && spread_ratio >= 0)) return null;
+  const possible = effect > -1 && effect !== 0 && Number.isFinite(effect) && spread_ratio >= 0;
+  if (!(errorsHold(question) && possible)) return null;
   const size = Math.abs(Math.log1p(effect));
   for (let repeats = 3; repeats <= MOST_REPEATS; repeats++) {
     const se = spread_ratio * Math.sqrt(2 / repeats);

@@ -92,6 +92,7 @@ describe('items needed', () => {
     expect(repeatsNeeded({ effect: 0.05, spread_ratio: 0 })).toBe(3);
     expect(repeatsNeeded({ effect: 0, spread_ratio: 0.05 })).toBeNull();
     expect(repeatsNeeded({ effect: 0.0001, spread_ratio: 1 })).toBeNull();
+    expect(repeatsNeeded({ effect: Number.POSITIVE_INFINITY, spread_ratio: 0.1 })).toBeNull();
   });
 });
 
