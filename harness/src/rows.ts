@@ -67,6 +67,7 @@ export function callRow(request: CallRequest, record: CallRecord, context: CallC
     bytes_out: BigInt(record.bytes_out),
     conn_reused: record.conn_reused,
     icl_ns: record.icl_ns.length === 0 ? null : record.icl_ns,
+    event_tokens: record.event_tokens ?? null,
   };
 }
 

@@ -121,6 +121,7 @@ export const callRows = (q: SyntheticQuery): CallRow[] =>
       bytes_out: 300n,
       conn_reused: null,
       icl_ns: [],
+      event_tokens: null,
     };
   });
 

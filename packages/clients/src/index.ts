@@ -1,7 +1,18 @@
 export { type EmbeddedClientOptions, embeddedClient } from './embedded/embedded-client.js';
 export { probeEngine } from './embedded/probe-engine.js';
+export { createLoadEngine, type LoadEngineOptions } from './http/load-engine.js';
 export { type OpenAiClientOptions, openAiClient } from './http/openai-client.js';
 export type { Api } from './http/openai-request.js';
+export { type MockDelay, parseMockDelay } from './mock/mock-delay.js';
+export {
+  type MockFailure,
+  type MockLogLine,
+  type MockServerOptions,
+  mockFailures,
+  parseMockFailure,
+} from './mock/mock-options.js';
+export type { MockCounts } from './mock/mock-pages.js';
+export { type MockServerProcess, startMockServer } from './mock/start-mock-server.js';
 export { type Served, type ServeOptions, serveClient } from './serve/serve-client.js';
 export { cacheFolder } from './weights/cache-folder.js';
 export type { CatalogueModel } from './weights/catalogue.js';

@@ -107,6 +107,8 @@ export interface CallRecord {
   readonly stamps: CallStamps;
   /** Gaps between successive non-empty events, ns. */
   readonly icl_ns: readonly number[];
+  /** Tokens that each non-empty event brought, by the running usage of the server; null or absent where it does not run. */
+  readonly event_tokens?: readonly number[] | null;
 }
 
 /** Facts about what answers behind a client, for provenance. Null where it does not say. */

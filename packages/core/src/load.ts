@@ -72,6 +72,8 @@ interface Names {
   readonly names: readonly string[];
   readonly valid: Uint8Array;
 }
+/** Row i has the values from `offsets[i]` to `offsets[i + 1]`. */
+type Lists = Optional<Float64Array> & { readonly offsets: Int32Array };
 type Stamp = Optional<BigInt64Array>;
 type Count = Optional<Uint32Array>;
 
@@ -111,7 +113,8 @@ export interface LoadColumns {
   readonly bytes_in: Optional<BigUint64Array>;
   readonly bytes_out: Optional<BigUint64Array>;
   readonly conn_reused: Optional<Uint8Array>;
-  readonly icl_ns: Optional<Float64Array> & { readonly offsets: Int32Array };
+  readonly icl_ns: Lists;
+  readonly event_tokens: Lists;
 }
 
 /** The hot path of a load: calls go out without a promise each, and what came of them is handed over in columns. */

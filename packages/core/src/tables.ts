@@ -160,6 +160,11 @@ export const calls = {
   bytes_out: req('uint64', '', 'Bytes of the request body.'),
   conn_reused: opt('bool', '', 'Whether the connection had served before.'),
   icl_ns: opt('list_float64', 'ns', 'Gaps between successive non-empty events.'),
+  event_tokens: opt(
+    'list_float64',
+    'tokens',
+    'Tokens that each non-empty event brought, by the running usage of the server; null where it does not run.',
+  ),
 } as const;
 
 /** Texts of a cell: prompts and completions of its calls, and one `answer` row that completes each query. */

@@ -96,6 +96,7 @@ export function callRow(query: QueryRow, changes: Partial<CallRow> = {}): CallRo
     bytes_out: 100n,
     conn_reused: null,
     icl_ns: [],
+    event_tokens: null,
     ...changes,
   };
 }

@@ -21,6 +21,11 @@ export interface EventTimes {
   done_ns: Instant | null;
   /** Gaps between successive non-empty events, ns. */
   readonly icl_ns: number[];
+  /**
+   * Tokens that each non-empty event brought, by the server's running usage; empty where it does not run. What was counted
+   * beside them, in empty events, is the next one's.
+   */
+  readonly event_tokens: number[];
 }
 
 export const noEventTimes = (): EventTimes => ({
@@ -30,6 +35,7 @@ export const noEventTimes = (): EventTimes => ({
   last_content_ns: null,
   done_ns: null,
   icl_ns: [],
+  event_tokens: [],
 });
 
 export interface StreamTarget {
@@ -58,8 +64,11 @@ export function streamReader(target: StreamTarget): BodyReader {
   let at: Instant | null = null;
   let ended = false;
 
+  const countTokens = tokenSteps(target.times);
+
   const follow = (step: Step) => {
     markTimes(target.times, step, at);
+    countTokens(step);
     if (step.kind === 'failed') failure = step.failure;
     if (step.kind === 'delta' && (step.content !== '' || step.reasoning !== ''))
       target.onDelta({ content: step.content, reasoning: step.reasoning });
@@ -124,6 +133,20 @@ function markTimes(times: EventTimes, step: Step, at: Instant | null): void {
   times.last_content_ns = at;
   times.first_any_ns ??= at;
   if (step.content !== '') times.first_content_ns ??= at;
+}
+
+/** Follows the running count of a stream: the tokens of each non-empty event. A stream that leaves one uncounted has none. */
+function tokenSteps({ event_tokens }: EventTimes): (step: Step) => void {
+  let before = 0;
+  let runs = true;
+  return (step) => {
+    if (!runs || step.kind !== 'delta' || step.empty) return;
+    runs = step.counted !== null && step.counted >= before;
+    if (runs) {
+      event_tokens.push((step.counted ?? 0) - before);
+      before = step.counted ?? 0;
+    } else event_tokens.length = 0;
+  };
 }
 
 const truncated = (events: number): Failure => ({

@@ -7,7 +7,14 @@ import { usageOf } from './usage.js';
 
 /** What one event of a stream brought; `none` when it was no event to count: cut off, or after `[DONE]`. */
 export type Step =
-  | { readonly kind: 'delta'; readonly content: string; readonly reasoning: string; readonly empty: boolean }
+  | {
+      readonly kind: 'delta';
+      readonly content: string;
+      readonly reasoning: string;
+      readonly empty: boolean;
+      /** Output tokens so far, where this very event says so; else null. */
+      readonly counted: number | null;
+    }
   | { readonly kind: 'none' }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly failure: Failure };
@@ -58,7 +65,8 @@ export function createAnswer(): AnswerBuilder {
   let contentEvents = 0;
 
   const takePayload = (payload: JsonObject) => {
-    usage = usageOf(payload['usage']) ?? usage;
+    const counts = usageOf(payload['usage']);
+    usage = counts ?? usage;
     const choice = firstChoice(payload['choices']);
     const delta = asObject(choice?.['delta'] ?? choice?.['message']);
     const added = {
@@ -69,7 +77,11 @@ export function createAnswer(): AnswerBuilder {
     content += added.content;
     reasoning += added.reasoning;
     finish = asText(choice?.['finish_reason']) || finish;
-    return { ...added, empty: added.content === '' && added.reasoning === '' && !tool };
+    return {
+      ...added,
+      empty: added.content === '' && added.reasoning === '' && !tool,
+      counted: counts?.completion_tokens ?? null,
+    };
   };
 
   const takeEvent = (event: SseEvent): Step => {
@@ -81,7 +93,7 @@ export function createAnswer(): AnswerBuilder {
     const value = parseJson(text);
     if (value === undefined && !event.terminated) return { kind: 'none' };
     events += 1;
-    if (text === '') return { kind: 'delta', content: '', reasoning: '', empty: true };
+    if (text === '') return { kind: 'delta', content: '', reasoning: '', empty: true, counted: null };
     const payload = asObject(value);
     const failure = eventFailure(event, payload);
     if (failure !== null) return { kind: 'failed', failure };
@@ -95,18 +107,19 @@ export function createAnswer(): AnswerBuilder {
     takeMatched(found, text) {
       if (done) return { kind: 'none' };
       const isContent = found.kind === 'content';
-      const step = {
+      const empty = found.text_end === found.text_start;
+      if (found.usage !== null) usage = found.usage;
+      if (isContent) content += text;
+      else reasoning += text;
+      events += 1;
+      if (!empty) contentEvents += 1;
+      return {
         kind: 'delta',
         content: isContent ? text : '',
         reasoning: isContent ? '' : text,
-      } as const;
-      usage = found.usage ?? usage;
-      content += step.content;
-      reasoning += step.reasoning;
-      events += 1;
-      const empty = found.text_end === found.text_start;
-      if (!empty) contentEvents += 1;
-      return { ...step, empty };
+        empty,
+        counted: found.usage === null ? null : found.usage.completion_tokens,
+      };
     },
     takeBody(text) {
       const payload = asObject(parseJson(text));

@@ -1,8 +1,10 @@
 import type { CallOptions, CallRecord, Clock, Instant } from '@perwatt/core';
 import type { Dispatcher } from 'undici';
-import { type BodyReader, errorReader, noEventTimes, streamReader, wholeReader } from './body-reader.js';
+import { type BodyReader, noEventTimes } from './body-reader.js';
+import { bodyReaderFor, type ResponseHeaders } from './body-reader-for.js';
 import type { ChunkTemplates } from './chunk-template.js';
-import { type AnswerSoFar, createAnswer } from './delta.js';
+import { countTokens } from './count-tokens.js';
+import { createAnswer } from './delta.js';
 import { type Failure, failureOf, type Phase } from './failure.js';
 import { startWatch, type Watch } from './watch.js';
 
@@ -22,8 +24,6 @@ export interface ExchangeOptions {
   /** Forms of events that the server has been seen to send. */
   readonly templates: ChunkTemplates;
 }
-
-type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
 const cancelled: Failure = { status: 'cancelled', kind: 'aborted', message: 'the call was cancelled' };
 
@@ -80,7 +80,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#watchFor(limit, 'headers_timeout', `no response headers within ${limit} ms`);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHeaders,
+  ): void {
     if (this.#over || status < 200) return;
     this.#phase = 'body';
     this.#headers_ns = this.#stamp();
@@ -133,15 +137,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#watch = startWatch(limitMs, () => this.#break({ status: 'timeout', kind, message }));
   }
 
-  #readerFor(status: number, headers: Headers): BodyReader {
-    if (status >= 300) return errorReader(status, status < 400 ? textOf(headers['location']) : null);
-    const type = textOf(headers['content-type'])?.toLowerCase() ?? '';
-    if (/[/+]json\b/.test(type)) return wholeReader(this.#answer);
-    const declared = /^text\/event-stream\b/.test(type);
-    if (!this.#options.streamed && !declared) return wholeReader(this.#answer);
-    const onDelta = (delta: { readonly content: string; readonly reasoning: string }) => this.#tell(delta);
-    const { templates } = this.#options;
-    return streamReader({ answer: this.#answer, times: this.#times, onDelta, declared, templates });
+  #readerFor(status: number, headers: ResponseHeaders): BodyReader {
+    return bodyReaderFor(
+      { status, headers },
+      {
+        streamed: this.#options.streamed,
+        answer: this.#answer,
+        times: this.#times,
+        onDelta: (delta) => this.#tell(delta),
+        templates: this.#options.templates,
+      },
+    );
   }
 
   #tell(delta: { readonly content: string; readonly reasoning: string }): void {
@@ -181,7 +187,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #recordOf(failure: Failure | null, end_ns: Instant): CallRecord {
     const soFar = this.#answer.soFar();
-    const { icl_ns, ...times } = this.#options.streamed ? this.#times : noEventTimes();
+    const { icl_ns, event_tokens, ...times } = this.#options.streamed ? this.#times : noEventTimes();
     const counted = failure === null ? countTokens(soFar) : null;
     return {
       status: failure?.status ?? 'ok',
@@ -204,18 +210,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         end_ns,
       },
       icl_ns,
+      event_tokens: event_tokens.length === 0 ? null : event_tokens,
     };
   }
 }
-
-type Counted = Pick<CallRecord, 'n_tokens' | 'token_source'>;
-
-/** Output tokens of an answer: the server's count, else the non-empty events of its stream, else unknown. */
-function countTokens({ usage, events, content_events }: AnswerSoFar): Counted {
-  if (usage !== null) return { n_tokens: usage.completion_tokens, token_source: 'server_usage' };
-  if (events > 0) return { n_tokens: content_events, token_source: 'events' };
-  return { n_tokens: null, token_source: null };
-}
-
-const textOf = (header: string | string[] | undefined): string | null =>
-  (Array.isArray(header) ? header[0] : header) ?? null;
