@@ -68,6 +68,10 @@ impl PlatformCheck {
     }
 
     fn compare(&mut self, readings: &[Reading]) {
+        let at = readings.first().map_or(Nanos(0), |reading| reading.before);
+        if self.since.as_ref().is_some_and(|since| at - since.at < LEAST_SPAN) {
+            return;
+        }
         let counts = |of: &[u16]| -> Option<Vec<u64>> {
             let count = |domain: &u16| match readings.iter().find(|r| r.domain == *domain)?.value {
                 Value::Counter { uj, .. } => Some(uj),
@@ -76,17 +80,16 @@ impl PlatformCheck {
             of.iter().map(count).collect()
         };
         let now = counts(&self.packages).zip(counts(&self.platforms)).map(|(packages, platforms)| Counts {
-            at: readings.first().map_or(Nanos(0), |reading| reading.before),
+            at,
             packages,
             platforms,
         });
         let grown = now.as_ref().zip(self.since.as_ref()).and_then(|(now, since)| {
-            let span = now.at - since.at;
-            Some((span, growth(&since.packages, &now.packages)?, growth(&since.platforms, &now.platforms)?))
+            Some((growth(&since.packages, &now.packages)?, growth(&since.platforms, &now.platforms)?))
         });
         match grown {
-            Some((span, packages, _)) if span < LEAST_SPAN || packages < self.least_uj => {}
-            Some((_, packages, platforms)) => {
+            Some((packages, _)) if packages < self.least_uj => {}
+            Some((packages, platforms)) => {
                 self.failed = platforms < packages / 10 * 9;
                 self.since = now;
             }
