@@ -23,6 +23,7 @@ export { type SynthLengths, type SynthShapeOptions, synthShape } from './traces/
 export { fileTexts, memoryTexts, type TextStore } from './traces/text-store.js';
 export type { TraceField } from './traces/trace-columns.js';
 export { traceReaders } from './traces/trace-formats.js';
+export { arrivalBins, type LengthBins, lengthBins } from './traces/trace-plots.js';
 export type { TraceReader } from './traces/trace-reader.js';
 export type { TraceTable } from './traces/trace-table.js';
 export {

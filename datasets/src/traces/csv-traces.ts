@@ -1,7 +1,8 @@
-import { parse } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse/sync';
 import type { RawRow } from './trace-columns.js';
 import { badFile, badRow } from './trace-errors.js';
 import type { TraceFile } from './trace-file.js';
+import { lineBatches } from './trace-lines.js';
 import type { ReadContext, TraceReader } from './trace-reader.js';
 import { scaledDecimal, wallTime } from './trace-times.js';
 import { countOf, given, hashIdsOf, nameOf, timeOf } from './trace-values.js';
@@ -121,6 +122,7 @@ const perwattCsv = csvReader({
     const stamp = fields('at_ns') ?? '';
     const parseNs = (text: string) => scaledDecimal(text, 0);
     const hashes = fields('hash_ids') ?? '';
+    const blocks = optionalCount(fields, 'block_tokens');
     return {
       row: countIn(fields, 'row'),
       at: stamp === '' ? null : timeOf(stamp, 'at_ns', { parse: parseNs, expected: 'a number of ns' }),
@@ -135,65 +137,46 @@ const perwattCsv = csvReader({
       ...given('images', optionalCount(fields, 'images')),
       ...given('kind', nameOf(fields('kind'), 'kind')),
       ...given('model', nameOf(fields('model'), 'model')),
-      ...given('block_tokens', optionalCount(fields, 'block_tokens')),
-      ...(hashes === '' ? {} : { hash_ids: hashIdsOf(hashes) }),
+      ...given('block_tokens', blocks),
+      ...(hashes === '' && blocks === undefined ? {} : { hash_ids: hashes === '' ? [] : hashIdsOf(hashes) }),
     };
   },
 });
 
 export const csvTraces: readonly TraceReader[] = [azureLmm, azureLlm, burstGpt, perwattCsv];
 
+/** Rows are lines: no trace has a line end within a field. */
 async function readCsv(file: TraceFile, { sink }: ReadContext, format: CsvFormat): Promise<void> {
   let index: ReadonlyMap<string, number> | null = null;
-  const record = (values: readonly string[], line: number) => {
-    if (index === null) {
-      index = headerOf(file.path, values, format);
-      return;
+  for await (const batch of lineBatches(file.chunks())) {
+    for (const { line, text } of batch) {
+      if (index === null) index = headerOf(file.path, fieldsIn(text), format);
+      else sink.add(line, rowMaker(text, index, format));
     }
-    const columns = index;
-    sink.add(line, () => {
-      if (values.length !== columns.size)
-        throw badRow(`the row has ${values.length} fields, the header ${columns.size}`);
-      return [format.row((name) => values[columns.get(name) ?? -1])];
-    });
-  };
-  const parser = parse({
-    bom: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    skip_records_with_error: true,
-    on_skip: (error) => {
-      sink.bad(lineOf(error), badRow(error?.message.toLowerCase() ?? 'not a row', error));
-      return undefined;
-    },
-    on_record: (values: string[], { lines }) => {
-      record(values, lines);
-      return null;
-    },
-  });
-  parser.resume();
-  const settled = new Promise<void>((resolve, reject) => {
-    parser.once('end', resolve).once('error', reject);
-  });
-  settled.catch(() => {});
-  for await (const chunk of file.chunks()) {
-    await written(parser, chunk);
-    if (sink.full()) return void parser.destroy();
+    if (sink.full()) return;
   }
-  parser.end();
-  await settled;
   if (index === null) throw badFile(file.path, 'the file has no header', 'Give a whole file.');
 }
 
-const written = (parser: ReturnType<typeof parse>, chunk: Buffer) =>
-  new Promise<void>((resolve, reject) => {
-    parser.write(chunk, (error) => (error ? reject(error) : resolve()));
-  });
+const rowMaker = (text: string, index: ReadonlyMap<string, number>, format: CsvFormat) => () => {
+  const values = fieldsIn(text);
+  if (values.length !== index.size)
+    throw badRow(`the row has ${values.length} fields, the header ${index.size}`);
+  return [format.row((name) => values[index.get(name) ?? -1])];
+};
 
-const lineOf = (error: unknown): number =>
-  typeof error === 'object' && error !== null && 'lines' in error && typeof error.lines === 'number'
-    ? error.lines
-    : 0;
+/** The fields of a line; a parser is asked only where there are quotes. Throws `TRACE_INVALID`. */
+export function fieldsIn(line: string): readonly string[] {
+  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+  if (!text.includes('"')) return text.split(',');
+  try {
+    const [record] = parse(text) as string[][];
+    return record ?? [];
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause;
+    throw badRow(cause.message.toLowerCase(), cause);
+  }
+}
 
 function headerOf(
   path: string,

@@ -2,7 +2,7 @@ import { didYouMean, PerwattError, type TraceFormat } from '@perwatt/core';
 import { isRecord } from '../options.js';
 import { perwattArrow } from './arrow-trace.js';
 import { chatTraces } from './chat-traces.js';
-import { csvTraces } from './csv-traces.js';
+import { csvTraces, fieldsIn } from './csv-traces.js';
 import { jsonElements } from './json-elements.js';
 import { jsonlTraces } from './jsonl-traces.js';
 import { parquetColumns } from './parquet-rows.js';
@@ -81,7 +81,7 @@ async function firstText(
   return undefined;
 }
 
-const headerNames = (line: string) => line.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+const headerNames = (line: string) => fieldsIn(line).map((name) => name.trim());
 
 function keysOf(path: string, text: string | undefined): readonly string[] {
   try {

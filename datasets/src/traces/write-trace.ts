@@ -120,7 +120,15 @@ const has = (present: ReadonlySet<TraceField>, name: (typeof perwattCsvColumns)[
 function csvField(value: string | number | bigint | readonly number[] | null | undefined): string {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'object' ? value.join(' ') : `${value}`;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  if (/[\r\n]/.test(text))
+    throw new PerwattError(
+      'INPUT_INVALID',
+      `the name ${JSON.stringify(text)} has a line end, which this form can't hold`,
+      {
+        hint: 'Write it as arrow or jsonl, which keep everything.',
+      },
+    );
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Stamps stand as whole numbers of ns, which JSON allows and a double doesn't hold. */

@@ -20,6 +20,7 @@ import { resultsCommand } from './commands/results.js';
 import { routeCommand } from './commands/route.js';
 import { runCommand } from './commands/run.js';
 import { serveCommand } from './commands/serve.js';
+import { traceCommand } from './commands/trace.js';
 import { verifyCommand } from './commands/verify.js';
 import type { Io } from './io.js';
 import { doctorProbes, makeDeps } from './world.js';
@@ -91,6 +92,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .addCommand(modelsCommand(io))
   .addCommand(catalogueCommand(io))
   .addCommand(datasetsCommand(io))
+  .addCommand(traceCommand(io))
   .addCommand(gradeCommand(io))
   .addCommand(callCommand(io))
   .addCommand(serveCommand(io))
