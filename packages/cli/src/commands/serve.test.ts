@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, instant } from '@perwatt/core';
@@ -51,6 +51,55 @@ test('prints the address for people, under the name that was given', async () =>
   expect(out[0]).toMatch(/^serving mine at http:\/\/127\.0\.0\.1:\d+\/v1 with llama\.cpp .*Ctrl-C ends it$/);
   stop();
   await done;
+});
+
+function startMock(args: readonly string[]) {
+  const stopping = new AbortController();
+  const { io, result } = recordedIo({ env: {}, cwd: folder, signal: stopping.signal });
+  const command = serveCommand(io, clock)
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  const done = command.parseAsync(args, { from: 'user' });
+  return { out: result.out, stop: () => stopping.abort(), done };
+}
+
+test('--mock serves made-up answers in a process of its own, until it is stopped', async () => {
+  const args = ['--mock', '--port', '0', '--json', '--ttft-ms', '1', '--name', 'm', '--log', 'mock.log'];
+  const { out, stop, done } = startMock(args);
+  await vi.waitFor(() => expect(out).toHaveLength(1), { timeout: 30_000 });
+  const { url, pid } = JSON.parse(out[0] ?? '');
+  expect(await (await fetch(`${url}/models`)).json()).toMatchObject({ data: [{ id: 'm' }] });
+  const response = await fetch(`${url}/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ prompt: 'Hi', max_tokens: 3, stream: true }),
+  });
+  expect((await response.text()).match(/"at_ns":"\d{19}"/g)).toHaveLength(4);
+  await vi.waitFor(() => expect(readFileSync(join(folder, 'mock.log'), 'utf8')).toContain('"sent_ns":["'));
+  stop();
+  await done;
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+});
+
+test('--mock ends by itself once it has died as told', async () => {
+  const { out, done } = startMock(['--mock', '--port', '0', '--json', '--fail', 'death']);
+  await vi.waitFor(() => expect(out).toHaveLength(1), { timeout: 30_000 });
+  const { url } = JSON.parse(out[0] ?? '');
+  await expect(fetch(`${url}/completions`, { method: 'POST', body: '{}' })).rejects.toThrow();
+  await done;
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  [[],                                              'USAGE',         /neither `--model` nor `--mock`/, 'nothing to serve'],
+  [['--mock', '--ttft-ms', 'fast'],                 'INPUT_INVALID', /"fast" is not a delay/,          'no time'],
+  [['--mock', '--fail', 'rest:0.1'],                'INPUT_INVALID', /did you mean "reset"/,           'no failure'],
+  [['--mock', '--fail', 'reset:2'],                 'INPUT_INVALID', /no rate from 0 to 1/,            'no share'],
+  [['--mock', '--fail', 'reset:0.7', 'error:0.6'],  'INPUT_INVALID', /more than 1/,                    'shares beyond all'],
+])('%j fails with %s: %s', async (args, code, message) => {
+  const rejected = await Promise.resolve()
+    .then(() => startMock(args).done)
+    .catch((error: unknown) => error);
+  expect(rejected).toMatchObject({ code, message: expect.stringMatching(message) });
 });
 
 // biome-ignore format: a table is read in columns

@@ -1,12 +1,15 @@
 import { availableParallelism } from 'node:os';
-import { embeddedClient, resolveModel, serveClient } from '@perwatt/clients';
+import { embeddedClient, mockFailures, resolveModel, serveClient } from '@perwatt/clients';
 import { type Clock, PerwattError } from '@perwatt/core';
 import { clock as runClock } from '@perwatt/native-power';
 import { Command, InvalidArgumentError } from 'commander';
+import { aborted } from '../aborted.js';
 import type { Io } from '../io.js';
+import { type MockFlags, mockOptions, serveMock } from '../serve-mock.js';
 
-interface Flags {
-  readonly model: string;
+interface Flags extends MockFlags {
+  readonly mock?: boolean;
+  readonly model?: string;
   readonly host: string;
   readonly port: number;
   readonly threads: number;
@@ -22,15 +25,24 @@ const examples = `
 Examples:
   perwatt serve --model smollm2-135m
   perwatt serve --model ./my-model.gguf --name mine --port 8080 --sequences 4
+  perwatt serve --mock --ttft-ms gamma:200:4 --tpot-ms batch:8:0.5 --fail reset:0.01 error:0.005
 
 Answers /v1/chat/completions and /v1/completions (with and without streaming), /v1/models and /health.
-Ctrl-C ends it.`;
+Ctrl-C ends it.
+
+With --mock there is no model: answers are words, at the times and with the failures that the options say, and every
+event carries at_ns, when it was sent (CLOCK_MONOTONIC, ns). It also answers /metrics (by the names of vLLM), /tokenize and
+/detokenize (a token for each 4 bytes begun). Times are ms: 20, gamma:MEAN:SHAPE, batch:BASE:EACH (of the answers being
+written) or prompt:BASE:EACH (of the prompt's tokens). A request may have its own: "mock": {"ttft", "tpot", "tokens",
+"tokens_per_event", "fail"} in its body, or the same object in its header x-mock.
+Failures: ${mockFailures.join(', ')}.`;
 
 /** `perwatt serve`: the embedded engine behind an OpenAI-compatible endpoint, until it is told to stop. */
 export const serveCommand = (io: Io, clock: Clock = runClock): Command =>
   new Command('serve')
     .description('Serve a model on this machine through an OpenAI-compatible endpoint')
-    .requiredOption('--model <id-or-path>', 'model of the catalogue, or a GGUF file')
+    .option('--model <id-or-path>', 'model of the catalogue, or a GGUF file')
+    .option('--mock', 'serve no model, but made-up answers for tests of load')
     .option('--name <name>', 'name that callers use; default: the id, or the file name')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 takes any free one', whole(0, 65_535), 8080)
@@ -40,10 +52,22 @@ export const serveCommand = (io: Io, clock: Clock = runClock): Command =>
     .option('--gpu', 'let the engine use a GPU')
     .option('--api-key-env <name>', 'environment variable that holds the key callers must send')
     .option('--json', 'print the address and the facts as JSON')
+    .option('--ttft-ms <time>', 'mock: time to the first token')
+    .option('--tpot-ms <time>', 'mock: time from one event to the next')
+    .option('--tokens <n>', 'mock: tokens of an answer; default: as many as are asked for', whole(0, 1 << 24))
+    .option('--tokens-per-event <n>', 'mock: tokens in each event', whole(1, 1 << 16))
+    .option('--slots <n>', 'mock: answers written at a time; later calls wait', whole(1, 1 << 20))
+    .option('--fail <kind:rate...>', 'mock: failures, each with the share of the calls it befalls')
+    .option('--seed <n>', 'mock: seed of every random choice', whole(0, 2 ** 31 - 1))
+    .option('--log <file>', "mock: file for a line of JSON for each answer, with the server's own stamps")
     .addHelpText('after', examples)
-    .action((flags: Flags) => serve(flags, io, clock));
+    .action((flags: Flags) => {
+      if (flags.mock === true) return serveMock(mockOptions(flags), flags.json === true, io);
+      if (flags.model !== undefined) return serve({ ...flags, model: flags.model }, io, clock);
+      throw new PerwattError('USAGE', 'neither `--model` nor `--mock` says what to serve');
+    });
 
-async function serve(flags: Flags, io: Io, clock: Clock): Promise<void> {
+async function serve(flags: Flags & { readonly model: string }, io: Io, clock: Clock): Promise<void> {
   const weights = await resolveModel(flags.model, { env: io.env, cwd: io.cwd, signal: io.signal });
   const name = flags.name ?? weights.id ?? flags.model.replace(/^.*[\\/]/, '').replace(/\.gguf$/i, '');
   const client = embeddedClient({
@@ -88,12 +112,6 @@ function keyOf(name: string, io: Io): string {
     hint: 'Set it to the key that callers are to send, or leave `--api-key-env` out.',
   });
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 function whole(least: number, most: number) {
   return (text: string): number => {
