@@ -31,6 +31,7 @@ export { type Found, findAccelerator, findModel } from './catalogue/find-entry.j
 export { type Catalogue, shippedCatalogue } from './catalogue/load-catalogue.js';
 export { withOwnEntries } from './catalogue/own-entries.js';
 export { type CellContributions, cellContributions } from './cell-contributions.js';
+export { type LatencyName, latenciesOf } from './cell-latency.js';
 export { cellMetrics } from './cell-metrics.js';
 export type {
   BaselineInput,

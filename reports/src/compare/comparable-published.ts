@@ -141,6 +141,7 @@ function cellOf(rows: readonly PublishedRow[], first: PublishedRow, catalogue: C
     },
     repeats: null,
     contributions: null,
+    latencies: null,
     energy: null,
     host: first.accelerator ?? 'not known',
     years: {

@@ -1,10 +1,10 @@
 import { axisNames } from '@perwatt/core';
-import { type Catalogue, type CellContributions, cellContributions, metrics } from '@perwatt/metrics';
+import { type Catalogue, cellContributions, type LatencyName, latenciesOf, metrics } from '@perwatt/metrics';
 import type { CellFile, RunFolder } from '@perwatt/records';
 import { readCell } from '../cell-input.js';
 import { acceleratorEntry, modelEntry } from '../physics.js';
 import type { CellResult, RunResults } from '../results-types.js';
-import type { ComparableCell, ComparableFigure } from './comparable.js';
+import type { ComparableCell, ComparableFigure, ItemLatency } from './comparable.js';
 import { knownYear } from './known-year.js';
 
 /** The scopes of a boundary in words: `gpu + package`. */
@@ -64,17 +64,30 @@ function circumstancesOf(
   };
 }
 
-/** What the queries of a cell's measured windows add up to. */
-function contributionsOf(run: RunFolder, cell_id: string): CellContributions {
+const latencyNames: readonly LatencyName[] = ['ttft_any', 'ttft_content', 'tpot', 'e2e_from_dispatch'];
+
+type Rows = Pick<ComparableCell, 'contributions' | 'latencies'>;
+
+/** What the queries of a cell's measured windows add up to, and how long their calls took. */
+function rowsOf(run: RunFolder, cell_id: string): Rows {
   const { queries, calls } = readCell(run, cell_id);
   const settled = new Set(queries.map(({ query_id, sitting }) => `${sitting} ${query_id}`));
-  return cellContributions(
-    queries,
-    calls.filter(
-      ({ phase, query_id, sitting }) => phase === 'measure' && settled.has(`${sitting} ${query_id}`),
-    ),
+  const own = calls.filter(
+    ({ phase, query_id, sitting }) => phase === 'measure' && settled.has(`${sitting} ${query_id}`),
   );
+  const items = new Map(queries.map(({ query_id, item_id }) => [query_id, item_id]));
+  const timesOf = (name: LatencyName): ItemLatency[] =>
+    own.flatMap((call) =>
+      latenciesOf([call], name).map((ns) => ({ item: items.get(call.query_id) ?? call.query_id, ns })),
+    );
+  const latencies = Object.fromEntries(latencyNames.map((name) => [name, timesOf(name)])) as Record<
+    LatencyName,
+    ItemLatency[]
+  >;
+  return { contributions: cellContributions(queries, own), latencies };
 }
+
+const noRows: Rows = { contributions: null, latencies: null };
 
 /** A run with its results. */
 export interface MeasuredRun {
@@ -106,7 +119,7 @@ export function comparableRun(
         figures: figuresOf(cell.metrics, cell.energy),
         verdict: cell.verdict,
         repeats: cell.counts.repeats,
-        contributions: contributions === 'read' ? contributionsOf(run, cell.cell_id) : null,
+        ...(contributions === 'read' ? rowsOf(run, cell.cell_id) : noRows),
         energy: cell.energy,
         host: results.host.hostname,
         years: {

@@ -90,6 +90,7 @@ export function drawnCell(given: DrawnCell): ComparableCell {
     figures,
     verdict: { state, reasons: state === 'valid' ? [] : [{ code: 'drift', text: 'it drifted', fix: null }] },
     repeats,
+    latencies: null,
     contributions: { queries, isolated: true, units: queries },
     energy,
     host,

@@ -1,5 +1,5 @@
 import type { Provenance } from '@perwatt/core';
-import type { CellContributions, CellEnergy, Metric, RunSpread } from '@perwatt/metrics';
+import type { CellContributions, CellEnergy, LatencyName, Metric, RunSpread } from '@perwatt/metrics';
 import type { CellVerdict } from '@perwatt/records';
 
 /** One figure of a cell with what a comparison must know of it. */
@@ -33,6 +33,12 @@ export interface ComparableFigure {
   readonly note: string | null;
 }
 
+/** One call's time for its item, ns. */
+export interface ItemLatency {
+  readonly item: string;
+  readonly ns: number;
+}
+
 /** A cell of a run, or a configuration that others published, in the terms of a comparison. */
 export interface ComparableCell {
   readonly run_id: string;
@@ -50,6 +56,8 @@ export interface ComparableCell {
   readonly repeats: number | null;
   /** What each query adds to the totals; null for published figures. */
   readonly contributions: CellContributions | null;
+  /** Times of the calls that ended well, by item; null for published figures. */
+  readonly latencies: Readonly<Record<LatencyName, readonly ItemLatency[]>> | null;
   readonly energy: CellEnergy | null;
   /** Machine of the sensors. */
   readonly host: string;

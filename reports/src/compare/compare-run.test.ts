@@ -194,13 +194,21 @@ describe('two models and two strategies, one repeat', () => {
     ).toBe(true);
   });
 
-  test('latencies are compared by their own intervals, with the reason', () => {
+  test('latencies are paired by drawing the shared items again', () => {
     const { rows } = compareCells(made.cells, { by: 'model', metrics: ['ttft_any_p50_ns'] });
-    expect(rows[0]?.estimate).toMatchObject({
-      pairing: 'unpaired',
-      unpaired_reason: 'a quantile belongs to no item',
-    });
-    expect(rows[0]?.verdict).toBe('different');
+    const [row] = rows;
+    expect(row?.estimate).toMatchObject({ pairing: 'paired', items: 40, scale: 'ratio', dropped_items: 0 });
+    expect(row?.estimate?.value).toBeCloseTo((row?.other.value ?? 0) / (row?.baseline.value ?? 1), 9);
+    const { lo = 1, hi = 1 } = row?.estimate ?? {};
+    expect((lo - 1) * (hi - 1)).toBeGreaterThan(0);
+    expect(row?.verdict).toBe('different');
+  });
+
+  test('a latency of few items is compared by its own interval, with the reason', async () => {
+    const { cells } = await runOf({ run_id: 'few', items: 8 });
+    const [row] = compareCells(cells, { by: 'model', metrics: ['ttft_any_p50_ns'] }).rows;
+    expect(row?.estimate?.pairing).toBe('unpaired');
+    expect(row?.estimate?.unpaired_reason).toMatch(/too few or too many/);
   });
 
   test.each([

@@ -15,6 +15,7 @@ import {
   totalNames,
 } from '@perwatt/metrics';
 import type { ComparableCell, ComparableFigure } from './comparable.js';
+import { pairedLatency } from './latency-pair.js';
 import type { CellPair } from './match-cells.js';
 
 /** B against A with a 95 % sampling interval, and how it was made. */
@@ -148,7 +149,7 @@ const isEstimate = (paired: Paired): paired is PairedEstimate => 'value' in pair
 function pairable({ baseline, other }: CellPair, product: Product | null): SharedUnits | string {
   const [a, b] = [baseline.contributions, other.contributions];
   if (a === null || b === null) return 'published figures have no items';
-  if (product === null) return 'a quantile belongs to no item';
+  if (product === null) return 'its calls are too few or too many to be drawn again by item';
   if (baseline.workload['items'] !== other.workload['items']) return 'the items differ';
   const shared = sharedUnits(a.queries, b.queries);
   return shared.items === 0 ? 'no item in common' : shared;
@@ -250,7 +251,7 @@ function fewestRepeats({ baseline, other }: CellPair): number | null {
 
 /** B against A in one metric: paired where items match, from their own intervals otherwise; or why there is nothing. */
 export function pairEstimate(pair: CellPair, metric: string): PairEstimate | string {
-  const paired = pairedEstimate(pair, metric);
+  const paired = pairedLatency(pair, metric) ?? pairedEstimate(pair, metric);
   if (typeof paired !== 'string') return paired;
   return unpairedEstimate(pair, metric, paired) ?? noInterval(pair, metric, paired);
 }
