@@ -87,15 +87,21 @@ export function createLoadEngine(options: LoadEngineOptions): LoadEngine {
     return connection;
   };
 
+  const reuse = (connection: Connection) => {
+    const next = closed === null ? queue.shift() : undefined;
+    if (next === undefined) free.push(connection);
+    else put(next, connection);
+  };
+
   const onEnd = (call: LoadCall, ended: EndedCall) => {
     batch.add(ended);
     const connection = taken.get(call);
     taken.delete(call);
     jobs.delete(call);
+    // undici must be done with a connection that broke before it is given another call.
     if (connection !== undefined) {
-      const next = closed === null ? queue.shift() : undefined;
-      if (next === undefined) free.push(connection);
-      else put(next, connection);
+      if (ended.status === 'ok') reuse(connection);
+      else setImmediate(reuse, connection);
     }
     options.onEnded?.();
   };

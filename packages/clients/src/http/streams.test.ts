@@ -5,6 +5,8 @@ import { deliver, mockOpenAiServer, type StreamCase, streamCases, watchedClock }
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { noEventTimes, streamReader } from './body-reader.js';
 import { createAnswer } from './delta.js';
+import { createLoadEngine } from './load-engine.js';
+import { oneCall } from './load-rows.fixture.js';
 import { openAiClient } from './openai-client.js';
 
 const chunk = (delta: object, finish: string | null = null) =>
@@ -238,6 +240,40 @@ async function overSocket(segments: readonly Buffer[]) {
   return { ...record, ...Object.fromEntries(indices) };
 }
 
+/** The same by the load engine: what its columns say of the one call. */
+async function byEngine(segments: readonly Buffer[]) {
+  const clock = watchedClock();
+  let stamps: readonly bigint[] = [];
+  const server = await mockOpenAiServer(async (exchange) => {
+    stamps = await deliver(
+      exchange,
+      clock,
+      segments.map((bytes) => ({ bytes })),
+    );
+    exchange.end();
+  });
+  onTestFinished(server.close);
+  const limits = { connections: 1, headersTimeoutMs: 0, idleTimeoutMs: 0 };
+  const { row } = await oneCall(createLoadEngine({ url: server.url, api: 'chat', clock, ...limits }));
+  const indices = Object.entries(segmentFields).map(([name, stamp]) => {
+    const at = row[stamp] as bigint | null;
+    return [name, at === null ? null : stamps.indexOf(at)];
+  });
+  return { ...row, n_tokens: row['completion_tokens'], ...Object.fromEntries(indices) };
+}
+/** What a row of the engine says, of what a stream is expected to give. */
+const rowFields: ReadonlySet<string> = new Set([
+  'status',
+  'finish_reason',
+  'error_kind',
+  'error_message',
+  'events',
+  'content_events',
+  'n_tokens',
+  'token_source',
+  ...Object.keys(segmentFields),
+]);
+
 /** The same bytes without a socket: what the parse says, times left out. */
 function inMemory(reads: readonly Uint8Array[]) {
   const answer = createAnswer();
@@ -269,6 +305,11 @@ function behavesAs(stream: StreamCase) {
 
   test(`${stream.id}: read by read over a socket`, async () => {
     expect(await overSocket(stream.segments)).toMatchObject(expected);
+  });
+
+  test(`${stream.id}: the load engine reads the same`, async () => {
+    const fields = Object.fromEntries(Object.entries(expected).filter(([name]) => rowFields.has(name)));
+    expect(await byEngine(stream.segments)).toMatchObject(fields);
   });
 
   const anyRead = Object.fromEntries(Object.entries(expected).filter(([name]) => !name.endsWith('_segment')));
