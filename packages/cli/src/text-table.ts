@@ -10,14 +10,16 @@ const NARROWEST = 8;
 
 /**
  * Lines of a table at most `width` characters wide. Where it is wider, the widest texts are cut and end in `…`; where that
- * isn't enough, every row becomes a block of one line a column. Blanks and line ends within a value become one blank.
+ * isn't enough, every row becomes a block of one line a column. Blanks and line ends within a value become one blank, and so
+ * does a character that would steer the terminal.
  */
 export function textTable(
-  columns: readonly TextColumn[],
+  named: readonly TextColumn[],
   rows: readonly (readonly string[])[],
   width: number,
 ): string[] {
-  const flat = rows.map((row) => row.map((cell) => cell.replaceAll(/\s+/g, ' ')));
+  const columns = named.map((column) => ({ ...column, name: plain(column.name) }));
+  const flat = rows.map((row) => row.map(plain));
   const natural = columns.map(({ name }, i) =>
     flat.reduce((most, row) => Math.max(most, row[i]?.length ?? 0), name.length),
   );
@@ -33,6 +35,8 @@ export function textTable(
   const rule = widths.map((w) => '─'.repeat(w)).join(' '.repeat(GAP));
   return [line(columns.map(({ name }) => name)), rule, ...flat.map(line)];
 }
+
+const plain = (text: string): string => text.replaceAll(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ');
 
 const widthOf = (natural: number, { right, limit }: { readonly right: boolean; readonly limit: number }) =>
   right ? natural : Math.min(natural, limit);

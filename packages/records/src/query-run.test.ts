@@ -85,6 +85,9 @@ describe('a run', () => {
     ['SET threads = 8',                          /changes something/,                                              'another setting'],
     ["ATTACH '/tmp/perwatt-x.db'",               /changes something/,                                              'another database'],
     ['INSTALL httpfs',                           /changes something/,                                              'an extension'],
+    ['PRAGMA database_list',                     /changes something/,                                              'a setting, or what looks like one'],
+    ["SELECT * FROM glob('/etc/*')",             /disabled by configuration/,                                      'a listing of other folders'],
+    ["SELECT * FROM query('DROP VIEW queries')", /Expected a single SELECT/,                                       'a statement within a query'],
     ['SELECT model::INT FROM queries',           /Conversion Error/,                                               'what fails under way'],
   ])('refuses %j', async (sql, message) => {
     const error = await answer(await open(), sql).catch((thrown: unknown) => thrown);
@@ -96,10 +99,10 @@ describe('a run', () => {
   test("can't be changed from SQL even inside its folder", async () => {
     const queryable = await open();
     const target = join(run.path, 'x.parquet');
-    await expect(answer(queryable, `COPY (SELECT 1) TO '${target}'`)).rejects.toMatchObject({
-      code: 'SQL_INVALID',
-    });
-    expect(existsSync(target)).toBe(false);
+    for (const sql of [`COPY (SELECT 1) TO '${target}'`, `/* */ EXPORT DATABASE '${target}'`]) {
+      await expect(answer(queryable, sql)).rejects.toMatchObject({ code: 'SQL_INVALID' });
+      expect(existsSync(target)).toBe(false);
+    }
   });
 
   test('that is still written is read without a trace beside its segments', async () => {

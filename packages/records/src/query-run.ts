@@ -55,14 +55,23 @@ async function prepared(connection: Connection, sql: string) {
   });
   if (statements.count !== 1)
     throw new PerwattError('SQL_INVALID', `${statements.count} statements found where one is wanted`);
+  if (await isNoQuery(connection, sql)) throw changesSomething();
   const statement = await statements.prepare(0).catch((error: unknown) => {
     throw invalid(error);
   });
-  if (Number(statement.statementType) !== SELECT)
-    throw new PerwattError('SQL_INVALID', 'the statement changes something; a run can only be read', {
-      hint: 'Write a query that starts with SELECT, FROM, WITH, DESCRIBE or SUMMARIZE.',
-    });
+  if (Number(statement.statementType) !== SELECT) throw changesSomething();
   return statement;
+}
+
+const changesSomething = (): PerwattError =>
+  new PerwattError('SQL_INVALID', 'the statement changes something; a run can only be read', {
+    hint: 'Write a query that starts with SELECT, FROM, WITH, DESCRIBE or SUMMARIZE.',
+  });
+
+/** Whether the engine's parser takes the text for other than a query: some statements leave traces as soon as they are prepared. */
+async function isNoQuery(connection: Connection, sql: string): Promise<boolean> {
+  const told = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [sql]);
+  return /^\{"error":true,"error_type":"not implemented"/.test(String(told.getRows()[0]?.[0]));
 }
 
 async function* rowsOf(
