@@ -108,7 +108,7 @@ describe('ShareGPT', () => {
     ['[{"conversations":[]},\n{"conversations":[{"from":"ghost","value":"a"}]}]', 's.json:2: the role "ghost" is not known', 'a role nobody knows'],
     ['[{"conversations":[]},\n{"conversations":[{"from":"human","value":1}]}]', 's.json:2: "value" is 1, not a text', 'no text'],
     ['[{"conversations":[]},\n{"conversations":3}]', 's.json:2: "conversations" is 3, not a list of turns', 'no list'],
-  ] as const)('what cannot be read is named: %s', async (content, message) => {
+  ] as const)('what cannot be read is named: %s', async (content, message, _) => {
     await expect(loadText('s.json', content)).rejects.toThrow(message);
   });
 });

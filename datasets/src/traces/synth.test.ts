@@ -25,7 +25,7 @@ describe('a trace by its laws', () => {
     ['poisson', 1, 1, 'CV 1'],
     ['gamma', 3, 3, 'bursts'],
     ['gamma', 0.5, 0.5, 'smoother than Poisson'],
-  ] as const)('%s arrivals of CV %d have CV %d', async (shape, cv, expected) => {
+  ] as const)('%s arrivals of CV %d have CV %d', async (shape, cv, expected, _) => {
     const { arrivals } = await inspected(synthShape({ ...laws, arrivals: { shape, rate_per_s: 50, cv } }));
     expect(arrivals?.gap_cv).toBeGreaterThanOrEqual(expected * 0.96);
     expect(arrivals?.gap_cv).toBeLessThanOrEqual(expected * 1.04 + 0.001);

@@ -4,8 +4,8 @@ import { promptMaker } from '@perwatt/datasets';
 import { describe, expect, test } from 'vitest';
 
 interface RealTokenizer {
-  readonly encode: (text: string) => readonly number[];
-  readonly decode: (tokens: readonly number[]) => string;
+  readonly encode: (text: string) => number[];
+  readonly decode: (tokens: number[]) => string;
   readonly size: number;
 }
 
@@ -18,7 +18,7 @@ async function tokenizerOf(id: string): Promise<RealTokenizer | null> {
     const model = await llama.loadModel({ modelPath: path, vocabOnly: true });
     return {
       encode: (text) => model.tokenize(text, false),
-      decode: (tokens) => model.detokenize(tokens as Parameters<typeof model.detokenize>[0], false),
+      decode: (tokens) => model.detokenize(tokens as ReturnType<typeof model.tokenize>, false),
       size: model.fileInfo.metadata.tokenizer.ggml.tokens.length,
     };
   } catch (error) {

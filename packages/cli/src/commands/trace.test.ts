@@ -189,7 +189,7 @@ describe('perwatt trace synth', () => {
     [['--shape', 'gamma', '--rate', '1', '--input', '1', '--output', '1', '--rows', '5'], '--shape gamma needs the CV', 'gamma without its CV'],
     [['--shape', 'constant', '--input', '1', '--output', '1', '--rows', '5'], '--shape constant needs a rate', 'no rate'],
     [['--like', 'a.csv', '--input', '5', '--rows', '5'], '--like takes lengths and prefixes from the trace', 'two sources of lengths'],
-  ] as const)('%j is refused', async (args, message) => {
+  ] as const)('%j is refused', async (args, message, _) => {
     const cwd = folder({ 'a.csv': azure });
     const { error } = await run(cwd, 'synth', ...args, '--out', 'x.arrows');
     expect(error).toMatchObject({ code: 'USAGE', message: expect.stringContaining(message) });
