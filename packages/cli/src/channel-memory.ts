@@ -1,4 +1,4 @@
-import type { ChannelInfo, Recorder } from '@perwatt/core';
+import type { ChannelColumns, ChannelInfo, Recorder } from '@perwatt/core';
 import { figure } from './figure.js';
 
 /** The latest reading of a channel beside power. */
@@ -16,13 +16,18 @@ export interface ChannelMemory {
   latest(): ChannelNow[];
 }
 
-export function channelMemory(recorder: Recorder): ChannelMemory {
+/** `onColumns` sees what was read, for instance to write it down. */
+export function channelMemory(
+  recorder: Recorder,
+  onColumns?: (columns: ChannelColumns) => void,
+): ChannelMemory {
   const known = new Map<number, ChannelNow>();
   const infos = recorder.channels ?? [];
   return {
     collect() {
       const columns = recorder.drainChannels?.();
       if (columns === undefined) return;
+      onColumns?.(columns);
       for (const [i, index] of columns.channel.entries()) {
         const info = infos[index];
         if (info === undefined) continue;

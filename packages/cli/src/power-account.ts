@@ -9,7 +9,7 @@ import {
   seriesWithoutStale,
   type Window,
 } from '@perwatt/metrics';
-import { sumKnown, summedOf } from './power-meter.js';
+import { sumKnown, summedOf } from './summed.js';
 
 /** An energy with its bounds, J; all null when it can't be told. */
 export interface Bounded {

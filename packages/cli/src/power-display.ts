@@ -2,8 +2,8 @@ import type { Domain } from '@perwatt/core';
 import { type ChannelNow, channelLines } from './channel-memory.js';
 import { figure } from './figure.js';
 import type { Io } from './io.js';
-import { sumKnown, summedOf } from './power-meter.js';
 import { sparkline } from './sparkline.js';
+import { sumKnown, summedOf } from './summed.js';
 
 /** What was read since the last refresh. */
 export interface PowerFrame {

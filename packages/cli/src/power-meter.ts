@@ -1,12 +1,22 @@
-import { blindEvents, type Domain, type Recorder, type SampleColumns, sampleEvents } from '@perwatt/core';
-import { boundaryOf } from '@perwatt/metrics';
+import {
+  blindEvents,
+  type Domain,
+  instant,
+  type Recorder,
+  type SampleColumns,
+  sampleEvents,
+} from '@perwatt/core';
+import type { Window } from '@perwatt/metrics';
+import { accountFor, type DomainAccount } from './power-account.js';
+import { keepSamples } from './power-series.js';
+import { sumKnown, summedOf } from './summed.js';
 
 /** Energy and mean power of one domain over a measurement. */
 export interface DomainTotal {
   readonly domain: Domain;
   /** J; null, with a reason, when it can't be told. */
   readonly energy_j: number | null;
-  /** Bounds from gaps, unseen laps and an estimator's band; the sensor's own edges and scale error not included. */
+  /** Bounds as those of every window: edges, scale error, gaps, unseen laps, an estimator's band. */
   readonly energy_lo_j: number | null;
   readonly energy_hi_j: number | null;
   readonly mean_power_w: number | null;
@@ -28,8 +38,6 @@ export interface PowerMeter {
 interface Reading {
   readonly at_ns: bigint;
   readonly energy: number;
-  readonly lo: number;
-  readonly hi: number;
 }
 
 interface Series {
@@ -43,18 +51,20 @@ interface Series {
 /** Share of a measurement that samples must span, as for every window. */
 const coverageBar = 0.95;
 
-export function powerMeter(recorder: Recorder): PowerMeter {
+/** `onColumns` sees what was read, for instance to write it down. */
+export function powerMeter(recorder: Recorder, onColumns?: (columns: SampleColumns) => void): PowerMeter {
   const series = recorder.domains.map((): Series => {
     return { first: null, last: null, shown: null, samples: 0, missing: 0 };
   });
+  const kept = keepSamples(recorder, (columns) => {
+    onColumns?.(columns);
+    for (const [i, d] of columns.domain.entries()) {
+      const own = series[d];
+      if (own !== undefined) take(own, columns, i);
+    }
+  });
   return {
-    collect() {
-      const columns = recorder.drain();
-      for (const [i, d] of columns.domain.entries()) {
-        const own = series[d];
-        if (own !== undefined) take(own, columns, i);
-      }
-    },
+    collect: () => kept.collect(),
     watts: () =>
       series.map((own) => {
         const power_w = own.shown && own.last && meanWatts(own.shown, own.last);
@@ -64,7 +74,12 @@ export function powerMeter(recorder: Recorder): PowerMeter {
     totals(duration_ns) {
       const { state, reason } = recorder.status();
       const failure = state === 'failed' ? (reason ?? 'the source failed') : null;
-      return recorder.domains.map((domain, d) => total(domain, series[d], { duration_ns, failure }));
+      const window = spanOf(series);
+      const { period_ns } = recorder;
+      const accounts = window && accountFor(kept.series(), { window, idle: null, period_ns });
+      return recorder.domains.map((domain, d) =>
+        total(domain, series[d], { duration_ns, failure, account: accounts?.[d] ?? null }),
+      );
     },
   };
 }
@@ -79,8 +94,6 @@ function take(own: Series, columns: SampleColumns, i: number) {
   const reading = {
     at_ns: columns.at_ns[i] ?? 0n,
     energy: columns.booked_energy_j[i] ?? 0,
-    lo: columns.booked_lo_j[i] ?? 0,
-    hi: columns.booked_hi_j[i] ?? 0,
   };
   own.first ??= reading;
   own.shown ??= reading;
@@ -90,10 +103,28 @@ function take(own: Series, columns: SampleColumns, i: number) {
 const meanWatts = (from: Reading, to: Reading): number | null =>
   to.at_ns > from.at_ns ? ((to.energy - from.energy) / Number(to.at_ns - from.at_ns)) * 1e9 : null;
 
+/** From the first number of any domain to the last. */
+function spanOf(series: readonly Series[]): Window | null {
+  const firsts = series.flatMap(({ first }) => first?.at_ns ?? []);
+  const lasts = series.flatMap(({ last }) => last?.at_ns ?? []);
+  const [first, last] = [firsts[0], lasts[0]];
+  if (first === undefined || last === undefined) return null;
+  return {
+    start: instant(firsts.reduce((a, b) => (a < b ? a : b), first)),
+    end: instant(lasts.reduce((a, b) => (a > b ? a : b), last)),
+  };
+}
+
+interface Measured {
+  readonly duration_ns: number;
+  readonly failure: string | null;
+  readonly account: DomainAccount | null;
+}
+
 function total(
   domain: Domain,
   own: Series | undefined,
-  { duration_ns, failure }: { readonly duration_ns: number; readonly failure: string | null },
+  { duration_ns, failure, account }: Measured,
 ): DomainTotal {
   const counts = { domain, samples: own?.samples ?? 0, missing: own?.missing ?? 0 };
   const unknown = (reason: string): DomainTotal => ({
@@ -105,23 +136,20 @@ function total(
     reason,
   });
   if (failure !== null) return unknown(failure);
-  if (!own?.first || !own.last) return unknown('nothing was read');
-  const mean_power_w = meanWatts(own.first, own.last);
-  if (mean_power_w === null) return unknown('read only once');
+  if (!own?.first || !own.last || account === null) return unknown('nothing was read');
+  if (own.last.at_ns === own.first.at_ns) return unknown('read only once');
   const covered = Number(own.last.at_ns - own.first.at_ns) / duration_ns;
   if (covered < coverageBar) return unknown(`read in only ${Math.floor(covered * 100)} % of the time`);
+  const { gross, mean_power_w, reason } = account;
   return {
     ...counts,
-    energy_j: own.last.energy - own.first.energy,
-    energy_lo_j: own.last.lo - own.first.lo,
-    energy_hi_j: own.last.hi - own.first.hi,
+    energy_j: gross.energy_j,
+    energy_lo_j: gross.lo_j,
+    energy_hi_j: gross.hi_j,
     mean_power_w,
-    reason: null,
+    reason,
   };
 }
-
-/** The domains summed into one figure: of one provenance, none inside another. */
-export const summedOf = (domains: readonly Domain[]): readonly Domain[] => boundaryOf(domains)?.domains ?? [];
 
 /** Sum over the domains that make up the total. One that is unknown makes the sum unknown, not smaller. */
 export function sumTotals(
@@ -136,14 +164,4 @@ export function sumTotals(
     energy_hi_j: sum(({ energy_hi_j }) => energy_hi_j),
     mean_power_w: sum(({ mean_power_w }) => mean_power_w),
   };
-}
-
-/** The sum; null when a part of it is unknown, or when there is nothing to sum. */
-export function sumKnown(values: readonly (number | null)[]): number | null {
-  let sum = 0;
-  for (const value of values) {
-    if (value === null) return null;
-    sum += value;
-  }
-  return values.length === 0 ? null : sum;
 }

@@ -17,16 +17,38 @@ export interface KeptSamples {
   series(): PowerSeries[];
 }
 
+/** Columns that grow; 32 bytes a sample. */
 interface Points {
-  readonly at: bigint[];
-  readonly booked: number[];
-  readonly lo: number[];
-  readonly hi: number[];
+  length: number;
+  at: BigInt64Array;
+  booked: Float64Array;
+  lo: Float64Array;
+  hi: Float64Array;
+}
+
+const columnsFor = (room: number): Points => ({
+  length: 0,
+  at: new BigInt64Array(room),
+  booked: new Float64Array(room),
+  lo: new Float64Array(room),
+  hi: new Float64Array(room),
+});
+
+/** Makes room for one more. */
+function grow(own: Points): void {
+  if (own.length < own.at.length) return;
+  const wider = columnsFor(2 * own.length);
+  for (const column of ['booked', 'lo', 'hi'] as const) {
+    wider[column].set(own[column]);
+    own[column] = wider[column];
+  }
+  wider.at.set(own.at);
+  own.at = wider.at;
 }
 
 /** `onColumns` sees what was read before it is kept, for instance to write it down. */
 export function keepSamples(recorder: Recorder, onColumns?: (columns: SampleColumns) => void): KeptSamples {
-  const kept = recorder.domains.map((): Points => ({ at: [], booked: [], lo: [], hi: [] }));
+  const kept = recorder.domains.map(() => columnsFor(256));
   return {
     recorder,
     collect() {
@@ -51,18 +73,20 @@ export function keepSamples(recorder: Recorder, onColumns?: (columns: SampleColu
 function add(own: Points, columns: SampleColumns, i: number): void {
   const event = sampleEvents[columns.event[i] ?? -1];
   const at = columns.at_ns[i] ?? 0n;
-  const last = own.at.at(-1);
+  const last = own.length === 0 ? undefined : own.at[own.length - 1];
   if (event === undefined || blindEvents.has(event) || (last !== undefined && at <= last)) return;
-  own.at.push(at);
-  own.booked.push(columns.booked_energy_j[i] ?? 0);
-  own.lo.push(columns.booked_lo_j[i] ?? 0);
-  own.hi.push(columns.booked_hi_j[i] ?? 0);
+  grow(own);
+  own.at[own.length] = at;
+  own.booked[own.length] = columns.booked_energy_j[i] ?? 0;
+  own.lo[own.length] = columns.booked_lo_j[i] ?? 0;
+  own.hi[own.length] = columns.booked_hi_j[i] ?? 0;
+  own.length += 1;
 }
 
-const seriesOf = (domain: Domain, own: Points | undefined): PowerSeries => ({
+const seriesOf = (domain: Domain, { length, at, booked, lo, hi }: Points = columnsFor(0)): PowerSeries => ({
   domain,
-  at_ns: BigInt64Array.from(own?.at ?? []),
-  booked_j: Float64Array.from(own?.booked ?? []),
-  lo_j: Float64Array.from(own?.lo ?? []),
-  hi_j: Float64Array.from(own?.hi ?? []),
+  at_ns: at.slice(0, length),
+  booked_j: booked.slice(0, length),
+  lo_j: lo.slice(0, length),
+  hi_j: hi.slice(0, length),
 });

@@ -1,31 +1,37 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { PerwattError, type Recorder, type SampleColumns } from '@perwatt/core';
+import { type ChannelColumns, PerwattError, type Recorder, type SampleColumns } from '@perwatt/core';
 import { SegmentWriter } from '@perwatt/records';
 
-/** Samples on their way to an Arrow stream file, as a run keeps them. */
+/** Samples on their way to an Arrow stream file, as a run keeps them, and channels to another beside it. */
 export interface SampleFile {
   /** Takes what one recorder read. */
   add(recorder: Recorder, columns: SampleColumns): void;
+  addChannels(recorder: Recorder, columns: ChannelColumns): void;
   /** Writes what waits, durably. */
   flush(): void;
   close(): void;
 }
 
-/** Creates the file, which must not exist. Its metadata names the domains and their facts. */
+/** `power.arrows` has its channels in `power-channels.arrows`. */
+export const channelPath = (path: string): string => `${path.replace(/\.arrows$/, '')}-channels.arrows`;
+
+/**
+ * Creates the file, which must not exist. Its metadata names the domains and their facts. Where a recorder has channels, a
+ * file of theirs is made beside it, see `channelPath`.
+ */
 export function sampleFile(path: string, recorders: readonly Recorder[]): SampleFile {
-  if (existsSync(path)) {
-    throw new PerwattError('INPUT_INVALID', `${path} exists already`, {
-      hint: 'Name a file that is not there yet, or remove this one.',
-    });
-  }
+  const withChannels = recorders.some(({ channels = [] }) => channels.length > 0);
+  for (const wanted of withChannels ? [path, channelPath(path)] : [path]) refuseExisting(wanted);
+  const place = (own: string) => ({ folder: dirname(own), file: basename(own), sitting: 0 });
   const writer = SegmentWriter.create({
-    folder: dirname(path),
-    file: basename(path),
+    ...place(path),
     table: 'samples',
-    sitting: 0,
     metadata: { domains: JSON.stringify(recorders.flatMap(({ domains }) => domains)) },
   });
+  const channels = withChannels
+    ? SegmentWriter.create({ ...place(channelPath(path)), table: 'channels', metadata: {} })
+    : null;
   const names = new Map(
     recorders.map((recorder) => [
       recorder,
@@ -37,7 +43,23 @@ export function sampleFile(path: string, recorders: readonly Recorder[]): Sample
       const own = names.get(recorder);
       if (own !== undefined) writer.appendColumns(columns, own);
     },
-    flush: () => void writer.flush(),
-    close: () => void writer.close(),
+    addChannels(recorder, columns) {
+      if (columns.at_ns.length > 0) channels?.appendChannels(columns, recorder.channels ?? []);
+    },
+    flush() {
+      writer.flush();
+      channels?.flush();
+    },
+    close() {
+      writer.close();
+      channels?.close();
+    },
   };
+}
+
+function refuseExisting(path: string): void {
+  if (!existsSync(path)) return;
+  throw new PerwattError('INPUT_INVALID', `${path} exists already`, {
+    hint: 'Name a file that is not there yet, or remove this one.',
+  });
 }

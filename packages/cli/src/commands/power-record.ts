@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { elapsed, instant, type PowerSource } from '@perwatt/core';
+import { elapsed, instant, type PowerSource, type Recorder } from '@perwatt/core';
 import type { Window } from '@perwatt/metrics';
 import { Command, Option } from 'commander';
 import { appliedLines } from '../calibration-result.js';
@@ -14,12 +14,12 @@ import {
   type TotalAccount,
   totalAccount,
 } from '../power-account.js';
-import { summedOf } from '../power-meter.js';
 import { powerPlace } from '../power-place.js';
 import { type KeptSamples, keepSamples } from '../power-series.js';
 import { type ChildEnd, runChild } from '../run-child.js';
 import { type SampleFile, sampleFile } from '../sample-file.js';
 import { startRecorders } from '../start-recorders.js';
+import { summedOf } from '../summed.js';
 import type { PowerWorld } from './power.js';
 
 interface Flags {
@@ -46,7 +46,7 @@ export const powerRecordCommand = (io: Io, world: PowerWorld): Command =>
     .option('--period <time>', "time between two readings; default: the source's own", parseDuration)
     .option('--source <name>', 'sources to read, separated by commas; default: the most trustworthy one')
     .option('--json', 'print one JSON object on standard output, after whatever the command prints')
-    .option('--out <file>', 'keep the samples too, as an Arrow stream')
+    .option('--out <file>', 'keep the samples too, as an Arrow stream; channels go to FILE-channels.arrows')
     .passThroughOptions()
     .addHelpText(
       'after',
@@ -72,9 +72,7 @@ async function record(io: Io, world: PowerWorld, { command, flags }: Recording):
   let file: SampleFile | null = null;
   try {
     if (flags.out !== undefined) file = sampleFile(resolve(io.cwd, flags.out), recorders);
-    const kept = recorders.map((recorder) =>
-      keepSamples(recorder, (columns) => file?.add(recorder, columns)),
-    );
+    const kept = recorders.map((recorder) => keepInFile(recorder, file));
     const idle = await watchIdle(io, world, { kept, baseline_ms: flags.baseline });
     if (idle === 'interrupted') return io.setExitCode(130);
     const { window, end } = await watchCommand(io, world, { kept, command, flush: () => file?.flush() });
@@ -110,6 +108,19 @@ async function watchIdle(
   await world.pause(baseline_ms, io.signal);
   if (io.signal.aborted) return 'interrupted';
   return { start, end: markAll(kept, world) };
+}
+
+/** Keeps a recorder's samples, in the file too; its channels in the file only. */
+function keepInFile(recorder: Recorder, file: SampleFile | null): KeptSamples {
+  const kept = keepSamples(recorder, (columns) => file?.add(recorder, columns));
+  return {
+    ...kept,
+    collect() {
+      kept.collect();
+      const channels = recorder.drainChannels?.();
+      if (channels !== undefined) file?.addChannels(recorder, channels);
+    },
+  };
 }
 
 interface Watching {

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, PerwattError, type PowerSource } from '@perwatt/core';
 import { powerSources } from '@perwatt/native-power';
-import { readColumns } from '@perwatt/records';
+import { readColumns, readSegment } from '@perwatt/records';
 import {
   manualClock,
   powercapTree,
@@ -80,10 +80,10 @@ test('sums what may be summed, and shows the rest beside it', async () => {
     sources: steady([pkg, dram, psys], [40, 2.5, 61]),
   });
   expect(out.join('\n')).toMatchInlineSnapshot(`
-    "package-0  package  40.00 W  80.000 J (80.000..80.000 J)  counter
-    dram-0     dram     2.500 W  5.0000 J (5.0000..5.0000 J)  counter
-    psys       system   61.00 W  122.00 J (122.00..122.00 J)  counter
-    total               42.50 W  85.000 J (85.000..85.000 J)  counter
+    "package-0  package  40.00 W  80.000 J (79.920..80.080 J)  counter
+    dram-0     dram     2.500 W  5.0000 J (4.9950..5.0050 J)  counter
+    psys       system   61.00 W  122.00 J (121.88..122.12 J)  counter
+    total               42.50 W  85.000 J (84.915..85.085 J)  counter
     not in the total: psys"
   `);
   expect(err.join('\n')).toMatchInlineSnapshot(`
@@ -128,7 +128,7 @@ test('what a recorder has to say is told in words, and explained for machines', 
 test('an estimate is called one wherever its number stands', async () => {
   const { out, err } = await run(['--duration', '2s'], { sources: steady([guess], [5.4321]) });
   expect(out.join('\n')).toMatchInlineSnapshot(`
-    "cpu  cpu  ~5.43 W (estimated)  10.9 J (2.72..21.7 J)  estimated
+    "cpu  cpu  ~5.43 W (estimated)  10.9 J (2.71..21.7 J)  estimated
     estimated, not measured: P = TDP*u; TDP = 8 W"
   `);
   expect(err.every((line) => line.includes('(estimated)'))).toBe(true);
@@ -236,14 +236,14 @@ test('machines get a line a refresh and a summary', async () => {
       {
         id: 'cpu',
         energy_j: 4,
-        energy_lo_j: 1,
-        energy_hi_j: 8,
+        energy_lo_j: expect.closeTo(0.992, 9),
+        energy_hi_j: expect.closeTo(8.008, 9),
         mean_power_w: 4,
         reason: null,
         note: guess.note,
       },
     ],
-    total: { energy_j: 4, energy_lo_j: 1, energy_hi_j: 8, mean_power_w: 4 },
+    total: { energy_j: 4, mean_power_w: 4 },
     recorders: [{ source: 'guess', state: 'stopped', missed_deadlines: 0 }],
   });
   expect(err).toEqual([]);
@@ -264,11 +264,35 @@ test('a domain that is lost makes the total unknown, not smaller', async () => {
   });
   const { out, err, code } = await run(['--duration', '2s'], { sources: () => [source] });
   expect(out.join('\n')).toMatchInlineSnapshot(`
-    "package-0  package  10.00 W  20.000 J (20.000..20.000 J)  counter
+    "package-0  package  10.00 W  20.000 J (19.980..20.020 J)  counter
     dram-0     dram     -        unknown: read only once
     total               -        unknown: a part is unknown"
   `);
   expect(err).toEqual(['1.0 s  package-0 - W  dram-0 - W', '2.0 s  package-0 10.00 W  dram-0 - W']);
+  expect(code).toBe(1);
+});
+
+test('bounds hold the sensor’s edges and its scale error, as those of a run do', async () => {
+  const coarse = { ...pkg, update_period_ns: 1e8, scale_error_ratio: 0.05 };
+  const { out } = await run(['--duration', '2s', '--json'], { sources: steady([coarse], [40]) });
+  const { domains, total } = JSON.parse(out.at(-1) ?? '');
+  const [lo, hi] = [(80 - 2 * 4) * 0.95, (80 + 2 * 4) * 1.05];
+  expect(domains).toMatchObject([
+    { energy_j: 80, energy_lo_j: expect.closeTo(lo, 6), energy_hi_j: expect.closeTo(hi, 6) },
+  ]);
+  expect(total).toMatchObject({ energy_lo_j: expect.closeTo(lo, 6), energy_hi_j: expect.closeTo(hi, 6) });
+});
+
+test('readings that stayed away in the middle make the energy unknown too', async () => {
+  const seconds = [0, 1, 2, 3, 9, 10];
+  const source = scriptedPowerSource({
+    domains: [pkg],
+    readings: [seconds.map((s) => at(s, 0, 10 * s))],
+  });
+  const { out, code } = await run(['--duration', '10s', '--json'], { sources: () => [source] });
+  expect(JSON.parse(out.at(-1) ?? '').domains).toMatchObject([
+    { energy_j: null, reason: 'read in less than 95 % of the time' },
+  ]);
   expect(code).toBe(1);
 });
 
@@ -299,6 +323,24 @@ test('what is shown can be kept as a segment that a run would read', async () =>
   expect(series.get('dram-0')?.booked_j.at(-1)).toBeCloseTo(5, 9);
 });
 
+test('channels are kept in a file beside the samples; nothing is written where that one exists', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perwatt-power-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const sources = (clock: Clock) => [withChannels(clock)];
+  await run(['--duration', '500ms', '--out', join(folder, 'gpu.arrows')], { sources });
+  const { rows } = readSegment(join(folder, 'gpu-channels.arrows'), 'channels');
+  expect(rows.slice(0, 4)).toMatchObject([
+    { device: 'gpu', channel: 'gpu_temp_c', value: 64, unit: '°C' },
+    { channel: 'sm_clock_hz', value: 1.98e9 },
+    { channel: 'throttle_reasons', text: 'sw_power_cap' },
+    { channel: 'fan_ratio', value: null, missing_reason: 'not supported' },
+  ]);
+  rmSync(join(folder, 'gpu.arrows'));
+  const again = run(['--duration', '500ms', '--out', join(folder, 'gpu.arrows')], { sources });
+  await expect(again).rejects.toThrow('gpu-channels.arrows exists already');
+  expect(readdirSync(folder)).toEqual(['gpu-channels.arrows']);
+});
+
 test('a source that refuses stops those that already run', async () => {
   const first = steady([pkg], [1])(manualClock())[0]!;
   let stopped = false;
@@ -325,12 +367,12 @@ test('a source that refuses stops those that already run', async () => {
 test.skipIf(noAddon)('reads the real counters of the tree it is pointed at', async () => {
   const tree = powercapTree([{ zone: 'intel-rapl:0', name: 'package-0', energy_uj: 7 }]);
   onTestFinished(tree.remove);
-  const { out } = await run(['--duration', '50ms', '--period', '5ms', '--json'], {
+  const { out } = await run(['--duration', '300ms', '--period', '100ms', '--json'], {
     env: { PERWATT_SYSFS_ROOT: tree.root, PERWATT_NVML_LIB: '/nowhere', PERWATT_AMDSMI_LIB: '/nowhere' },
   });
   const summary = JSON.parse(out.at(-1) ?? '') as { domains: unknown[]; recorders: unknown[] };
   expect(summary.domains).toMatchObject([{ id: 'rapl:0:package-0', energy_j: 0, provenance: 'counter' }]);
-  expect(summary.recorders).toMatchObject([{ source: 'rapl-powercap', period_ns: 5e6 }]);
+  expect(summary.recorders).toMatchObject([{ source: 'rapl-powercap', period_ns: 1e8 }]);
 });
 
 test.skipIf(noAddon)('measured and estimated sources are not mixed', async () => {
@@ -345,7 +387,7 @@ test.skipIf(noAddon)('measured and estimated sources are not mixed', async () =>
 
 test('waiting ends at once when the user has had enough, and what was measured is shown', async () => {
   const { out } = await run(['--duration', '1h'], { sources: steady([pkg], [3]), stopAfter: 4 });
-  expect(out).toEqual(['package-0  package  3.000 W  12.000 J (12.000..12.000 J)  counter']);
+  expect(out).toEqual(['package-0  package  3.000 W  12.000 J (11.994..12.006 J)  counter']);
 });
 
 test('a wrong duration is a wrong usage', async () => {

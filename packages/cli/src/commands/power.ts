@@ -18,10 +18,11 @@ import { figure } from '../figure.js';
 import { flagLines, statusJson } from '../flag-lines.js';
 import type { Io } from '../io.js';
 import { isEstimate, type PowerDisplay, powerDisplay, wattsText } from '../power-display.js';
-import { type DomainTotal, type PowerMeter, powerMeter, summedOf, sumTotals } from '../power-meter.js';
+import { type DomainTotal, type PowerMeter, powerMeter, sumTotals } from '../power-meter.js';
 import { powerPlace } from '../power-place.js';
 import { type SampleFile, sampleFile } from '../sample-file.js';
 import { startRecorders } from '../start-recorders.js';
+import { summedOf } from '../summed.js';
 import { powerCalibrateCommand } from './power-calibrate.js';
 import { powerRecordCommand } from './power-record.js';
 import { powerReplayCommand } from './power-replay.js';
@@ -57,7 +58,7 @@ export const powerCommand = (io: Io, world: PowerWorld = realWorld(io), version 
     .option('--period <time>', "time between two readings; default: the source's own", parseDuration)
     .option('--source <name...>', 'sources to read; default: the most trustworthy one')
     .option('--json', 'print JSON lines: one for each refresh, and a summary as the last')
-    .option('--out <file>', 'keep the samples too, as an Arrow stream')
+    .option('--out <file>', 'keep the samples too, as an Arrow stream; channels go to FILE-channels.arrows')
     .addHelpText(
       'after',
       '\nExamples:\n  perwatt power --duration 10s\n  perwatt power --duration 2m --period 50ms --source rapl-powercap --json',
@@ -97,42 +98,36 @@ interface Showing {
 }
 
 async function show(io: Io, world: PowerWorld, { flags, recorders, file }: Showing): Promise<void> {
-  const meters = recorders.map((recorder) => powerMeter(file === null ? recorder : kept(recorder, file)));
+  const meters = recorders.map((recorder) => powerMeter(recorder, (columns) => file?.add(recorder, columns)));
   const display = powerDisplay(
     io,
     recorders.flatMap(({ domains }) => domains),
     flags,
   );
-  const memories = recorders.map(channelMemory);
+  const memories = recorders.map((recorder) =>
+    channelMemory(recorder, (columns) => file?.addChannels(recorder, columns)),
+  );
   const began = world.clock.now();
   const elapsedNs = () => elapsed(began, world.clock.now());
-  await watch({ io, world, meters, memories, display, elapsedNs, duration_ms: flags.duration });
+  const flush = () => file?.flush();
+  await watch({ io, world, meters, memories, flush, display, elapsedNs, duration_ms: flags.duration });
   for (const recorder of recorders) recorder.stop();
   display.end();
   const duration_ns = elapsedNs();
-  for (const meter of meters) meter.collect();
+  for (const own of [...meters, ...memories]) own.collect();
+  file?.flush();
   const totals = meters.flatMap((meter) => meter.totals(duration_ns));
   if (flags.json) io.print(JSON.stringify(summary(totals, recorders, duration_ns)));
   else for (const line of [...totalLines(totals), ...flagLines(recorders)]) io.print(line);
   if (totals.some(({ domain, energy_j }) => domain.in_total && energy_j === null)) io.setExitCode(1);
 }
 
-/** A recorder whose samples are written down as they are handed over. */
-const kept = (recorder: Recorder, file: SampleFile): Recorder => ({
-  ...recorder,
-  drain() {
-    const columns = recorder.drain();
-    file.add(recorder, columns);
-    file.flush();
-    return columns;
-  },
-});
-
 interface Watching {
   readonly io: Io;
   readonly world: PowerWorld;
   readonly meters: readonly PowerMeter[];
   readonly memories: readonly ChannelMemory[];
+  readonly flush: () => void;
   readonly display: PowerDisplay;
   readonly elapsedNs: () => number;
   readonly duration_ms: number;
@@ -140,12 +135,13 @@ interface Watching {
 
 /** Refreshes until the time is over or the user has had enough. */
 async function watch(watching: Watching): Promise<void> {
-  const { io, world, meters, memories, display, elapsedNs, duration_ms } = watching;
+  const { io, world, meters, memories, flush, display, elapsedNs, duration_ms } = watching;
   for (;;) {
     const left = duration_ms - elapsedNs() / 1e6;
     if (left <= 0 || io.signal.aborted) return;
     await world.pause(Math.min(display.every_ms, left), io.signal);
     for (const own of [...meters, ...memories]) own.collect();
+    flush();
     display.frame({
       elapsed_ns: elapsedNs(),
       watts: meters.flatMap((meter) => meter.watts()),
