@@ -115,6 +115,9 @@ test.each<[why: string, content: string, message: RegExp]>([
   ['the second of two',      JSON.stringify([check, 7]),                                       /^fixture 2 is 7, not an object$/],
   ['no input',               '{"id": "a", "kind": "gauge"}',                                   /^a\.input is undefined, not an object$/],
   ['a number as text',       JSON.stringify(counter('a', [], { cap_w: '1' })),                 /^a\.input\.domains\[0\]\.cap_w is "1", not a number$/],
+  ['a ramp without end',     JSON.stringify(counter('a', [], { ramp: { watts: 1, step_s: 1, n: 1e12, start: 0, mod: 9 } })), /^a\.input\.domains\[0\]\.ramp\.n is 1000000000000, not a whole number up to 1000000$/],
+  ['a draw without end',     JSON.stringify({ id: 'a', kind: 'gauge', input: { window: [0, 10], gauge: { gen: 'constant', w: 1, hz: 1e9, t0: 0, t1: 1e6 } } }), /^from 0 s to 1000000 s at 1000000000 Hz are 1000000000000001 points$/],
+  ['a draw that never is read', JSON.stringify({ id: 'a', kind: 'gauge', input: { window: [0, 10], gauge: { gen: 'constant', w: 1, hz: 0, t0: 0, t1: 1 } } }), /^from 0 s to 1 s at 0 Hz are 1 points$/],
   ['half a sample',          JSON.stringify(counter('a', [[1]])),                              /^a\.input\.domains\[0\]\.samples\[0\] is \[1\], not a pair of numbers$/],
 ])('what is wrong is named: %s', async (_why, content, message) => {
   await expect(replay(content, '--json')).rejects.toThrowError(

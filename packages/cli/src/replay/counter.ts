@@ -1,6 +1,6 @@
 import { blindEvents } from '@perwatt/core';
 import { type CounterBooking, replayCounter } from '@perwatt/native-power';
-import type { Fields } from './fields.js';
+import { type Fields, mostPoints } from './fields.js';
 import { type Computed, ns, unsupported } from './outcome.js';
 
 /** µJ in one of a unit that counters are written in. */
@@ -49,7 +49,7 @@ export const bookCounter = ({ max_uj, ...trace }: CounterInput): CounterBooking 
 
 /** Numbers of a steady draw on a counter that laps at `mod`. */
 function ramp(spec: Fields): (readonly [number, number])[] {
-  const [watts, step, n] = [spec.number('watts'), spec.number('step_s'), spec.number('n')];
+  const [watts, step, n] = [spec.number('watts'), spec.number('step_s'), spec.count('n', mostPoints)];
   const [start, mod] = [spec.number('start'), spec.number('mod')];
   return Array.from({ length: n }, (_, i) => {
     const t = i * step;

@@ -1,9 +1,14 @@
 import { PerwattError } from '@perwatt/core';
 
+/** More points than this are taken for a mistake in a generator. */
+export const mostPoints = 1_000_000;
+
 /** A JSON object whose fields are asked for by name and type; every refusal names the place. */
 export interface Fields {
   has(name: string): boolean;
   number(name: string): number;
+  /** A whole number from 0 to `most`. */
+  count(name: string, most: number): number;
   numberOrNull(name: string): number | null;
   text(name: string): string;
   isText(name: string): boolean;
@@ -33,6 +38,8 @@ export function fieldsOf(value: unknown, where: string): Fields {
     names: Object.keys(record),
     has: (name) => record[name] !== undefined && record[name] !== null,
     number: (name) => field(name, 'a number', isNumber),
+    count: (name, most) =>
+      field(name, `a whole number up to ${most}`, (found): found is number => isCount(found, most)),
     numberOrNull: (name) => field(name, 'a number or null', isNumberOrNull),
     text: (name) => field(name, 'a text', isText),
     isText: (name) => isText(record[name]),
@@ -51,6 +58,8 @@ export function fieldsOf(value: unknown, where: string): Fields {
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isCount = (value: unknown, most: number) =>
+  isNumber(value) && Number.isInteger(value) && value >= 0 && value <= most;
 const isNumberOrNull = (value: unknown): value is number | null => value === null || isNumber(value);
 const isPoint = (value: unknown): value is readonly [number, number | null] =>
   isList(value) && value.length === 2 && isNumber(value[0]) && isNumberOrNull(value[1]);

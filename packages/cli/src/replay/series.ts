@@ -1,8 +1,8 @@
-import { blindEvents, type Domain, instant } from '@perwatt/core';
+import { blindEvents, type Domain, instant, PerwattError } from '@perwatt/core';
 import type { PowerSeries, Window } from '@perwatt/metrics';
 import { replayGauge } from '@perwatt/native-power';
 import { bookCounter, type CounterInput } from './counter.js';
-import type { Fields } from './fields.js';
+import { type Fields, mostPoints } from './fields.js';
 import { ns } from './outcome.js';
 
 /** Readings of a power sensor: s and W; null where there was none. */
@@ -78,9 +78,14 @@ export function constantPoints(spec: Fields): Points {
   return evenly(t0, t1, hz).map((seconds) => [seconds, watts]);
 }
 
-/** Times from `t0` to `t1` (s), both included, `hz` a second. */
-export const evenly = (t0: number, t1: number, hz: number): number[] =>
-  Array.from({ length: Math.round((t1 - t0) * hz) + 1 }, (_, i) => t0 + i / hz);
+/** Times from `t0` to `t1` (s), both included, `hz` a second. Throws `INPUT_INVALID` for more than a million, or none. */
+export function evenly(t0: number, t1: number, hz: number): number[] {
+  const length = Math.round((t1 - t0) * hz) + 1;
+  if (hz > 0 && length > 0 && length <= mostPoints) return Array.from({ length }, (_, i) => t0 + i / hz);
+  throw new PerwattError('INPUT_INVALID', `from ${t0} s to ${t1} s at ${hz} Hz are ${length} points`, {
+    hint: `Ask for 1 to ${mostPoints} of them.`,
+  });
+}
 
 export const windowAt = (start_s: number, end_s: number): Window => ({
   start: instant(BigInt(ns(start_s))),
