@@ -339,15 +339,20 @@ fn a_source_that_waits_delays_no_other() {
         Scripted::new(|i| if i == 1 { Step::Slow(Duration::from_secs(1)) } else { Step::Count(i) });
     waits.speed = Speed::Waits;
     let waits = Sampler::start(waits, MonotonicClock, period).unwrap();
-    let (source, reads) = Scripted::new(Step::Count);
-    let sampler = Sampler::start(source, MonotonicClock, period).unwrap();
+    let others = [Speed::Fast, Speed::Bus, Speed::Waits].map(|speed| {
+        let (mut source, reads) = Scripted::new(Step::Count);
+        source.speed = speed;
+        (Sampler::start(source, MonotonicClock, period).unwrap(), reads)
+    });
     until("the slow reading to begin", || waiting.load(Ordering::SeqCst) == 2);
-    let before = reads.load(Ordering::SeqCst);
-    until("the other to be read meanwhile", || reads.load(Ordering::SeqCst) > before + 20);
+    let before = others.each_ref().map(|(_, reads)| reads.load(Ordering::SeqCst));
+    until("the others to be read meanwhile", || {
+        others.iter().zip(before).all(|((_, reads), before)| reads.load(Ordering::SeqCst) > before + 20)
+    });
     assert_eq!(waiting.load(Ordering::SeqCst), 2, "it still waits");
     assert_eq!(waits.drain().len(), 2, "what was read before can be had at once");
-    sampler.stop();
-    assert_eq!(waiting.load(Ordering::SeqCst), 2, "nor does it delay the other's stop");
+    drop(others);
+    assert_eq!(waiting.load(Ordering::SeqCst), 2, "nor does it delay the others' stop");
 }
 
 #[test]

@@ -38,7 +38,9 @@ const SOURCES = [
 const others = setUp();
 
 function setUp() {
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'noatime', 'perwatt', CLASS], { encoding: 'utf8' });
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'noatime', 'perwatt', CLASS], {
+    encoding: 'utf8',
+  });
   if (mounted.status !== 0) throw new Error(`no tmpfs over ${CLASS}: ${mounted.stderr?.trim()}`);
   buildPowercap(CLASS, powercapZones(CLASS, { t0_ns: now() }));
   for (const [vendor, library] of Object.entries(libraries))
@@ -176,9 +178,12 @@ const own = (settings) => ours({ ...settings, names: [RAPL] });
 
 /** What is held side by side: a peer that reads once a second, and ours at the same rate. */
 const PEERS = [
-  { name: 'codecarbon', command: peer('./codecarbon_sampler.py'), period_ns: 1e9, lead_s: 14 },
-  { name: 'zeus', command: peer('./zeus_sampler.py'), period_ns: 1e9, lead_s: 14 },
+  { name: 'codecarbon', command: peer('./codecarbon_sampler.py'), period_ns: 1e9, lead_s: 22 },
+  { name: 'zeus', command: peer('./zeus_sampler.py'), period_ns: 1e9, lead_s: 22 },
 ];
+
+/** Python needs longer than this to get ready. */
+const OWN_LEAD_S = 5;
 
 async function sideBySide() {
   const result = [];
@@ -186,7 +191,7 @@ async function sideBySide() {
     for (const { name, command, period_ns, lead_s } of PEERS) {
       progress(`round ${round + 1} of ${rounds}: ${name} and ours`);
       const theirs = () => metered({ command, lead_s, period_ns });
-      const mine = () => metered({ command: own, lead_s, period_ns });
+      const mine = () => metered({ command: own, lead_s: OWN_LEAD_S, period_ns });
       // The order alternates, so that drift of the machine falls on both alike.
       const pair =
         round % 2 === 0 ? [await theirs(), await mine()] : [await mine(), await theirs()].reverse();
