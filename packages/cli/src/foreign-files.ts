@@ -11,7 +11,8 @@ export interface OpenedFile extends ForeignFile {
 
 /**
  * The files at the paths given, digested. A folder stands for its files with one of `extensions`, sorted by name. Throws
- * `FILE_UNREADABLE` naming a file that can't be read, `INPUT_INVALID` when a folder holds none or a file is given twice.
+ * `FILE_UNREADABLE` naming a file that can't be read, `INPUT_INVALID` when a folder holds none or a file is given twice,
+ * be it under another name.
  */
 export async function openForeign(
   paths: readonly string[],
@@ -20,7 +21,15 @@ export async function openForeign(
   const files = paths.flatMap((path) => filesAt(path, cwd, extensions));
   const twice = files.find((path, i) => files.indexOf(path) !== i);
   if (twice !== undefined) throw new PerwattError('INPUT_INVALID', `${twice} is given twice`);
-  return await Promise.all(files.map((path) => opened(path, resolve(cwd, path))));
+  const read = await Promise.all(files.map((path) => opened(path, resolve(cwd, path))));
+  for (const [i, { path, sha256 }] of read.entries()) {
+    const same = read.slice(0, i).find((other) => other.sha256 === sha256);
+    if (same !== undefined)
+      throw new PerwattError('INPUT_INVALID', `${path} holds the same bytes as ${same.path}`, {
+        hint: 'Give each file once: its figures would count twice.',
+      });
+  }
+  return read;
 }
 
 function filesAt(path: string, cwd: string, extensions: readonly string[]): string[] {

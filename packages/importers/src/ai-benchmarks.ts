@@ -64,6 +64,7 @@ const recordOf = (row: CsvRow): Omit<PublishedRecord, 'source' | 'path'> => ({
   setting: { compute: row.text('compute'), llama_cpp_vulkan: row.text('llama_cpp_vulkan') === '1' },
   scope: 'wall',
   boundary: 'the whole system at the wall',
+  flags: row.repeated,
   note: 'the quantisation is not in the table',
   figures: figures(row),
 });

@@ -9,6 +9,8 @@ export interface CsvRow {
   readonly row: number;
   /** `file:line` for messages. */
   readonly place: string;
+  /** `repeated_key` when the very same line stands further up in the file; else empty. */
+  readonly repeated: readonly 'repeated_key'[];
   /** Text of a column; throws when it is empty. */
   readonly text: (column: string) => string;
   /** Text of a column; null when it is empty. */
@@ -31,7 +33,7 @@ export interface CsvLayout {
   readonly header_lines?: number;
 }
 
-/** The records of a file without its header, each with the line it ends on. Memory does not grow with the file. */
+/** The records of a file without its header, each with the line it ends on. */
 export async function* csvLines(
   file: ForeignFile,
 ): AsyncGenerator<{ readonly line: number; readonly cells: readonly string[] }, void, undefined> {
@@ -88,6 +90,7 @@ export async function* csvRows(
 ): AsyncGenerator<CsvRow, void, undefined> {
   const header: (readonly string[])[] = [];
   let names: readonly string[] = [];
+  const seen = new Set<string>();
   let row = 0;
   for await (const { line, cells } of csvLines(file)) {
     const place = `${file.path}:${line}`;
@@ -100,7 +103,15 @@ export async function* csvRows(
       throw foreignError(place, `${cells.length} cells where the header has ${names.length} columns`);
     }
     row += 1;
-    yield rowOf(new Map(names.map((name, i) => [name, cells[i] ?? ''])), place, row);
+    const key = JSON.stringify(cells);
+    const repeated = seen.has(key) ? (['repeated_key'] as const) : [];
+    seen.add(key);
+    yield {
+      row,
+      place,
+      repeated,
+      ...readersOf(new Map(names.map((name, i) => [name, cells[i] ?? ''])), place),
+    };
   }
   if (header.length < headerLines) throw foreignError(`${file.path}:1`, 'the file has no header');
   if (row === 0) throw foreignError(file.path, 'the file has no records');
@@ -131,9 +142,16 @@ function joinedNames([quantities = [], statistics = [], index = []]: readonly (r
 
 const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ');
 
-function rowOf(cells: ReadonlyMap<string, string>, place: string, row: number): CsvRow {
+const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+function readersOf(
+  cells: ReadonlyMap<string, string>,
+  place: string,
+): Omit<CsvRow, 'row' | 'place' | 'repeated'> {
   const optionalText = (column: string) => {
     const cell = cells.get(column)?.trim() ?? '';
+    if (/\p{Cc}/u.test(cell))
+      throw foreignError(place, `${column} is ${JSON.stringify(cell)}, with a control character`);
     return cell === '' ? null : cell;
   };
   const text = (column: string) => {
@@ -144,7 +162,8 @@ function rowOf(cells: ReadonlyMap<string, string>, place: string, row: number): 
   const number = (column: string) => {
     const cell = text(column);
     const value = Number(cell);
-    if (!Number.isFinite(value)) throw foreignError(place, `${column} is "${cell}", not a number`);
+    if (!(decimal.test(cell) && Number.isFinite(value)))
+      throw foreignError(place, `${column} is "${cell}", not a number`);
     return value;
   };
   const positive = (column: string) => {
@@ -158,5 +177,5 @@ function rowOf(cells: ReadonlyMap<string, string>, place: string, row: number): 
     throw foreignError(place, `${column} is ${value}, not a whole number`);
   };
   const optionalPositive = (column: string) => (optionalText(column) === null ? null : positive(column));
-  return { row, place, text, optionalText, number, positive, optionalPositive, count };
+  return { text, optionalText, number, positive, optionalPositive, count };
 }

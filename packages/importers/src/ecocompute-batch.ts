@@ -116,7 +116,12 @@ function rawFigures(row: CsvRow): Figure[] {
 /** One record a run: ten runs of every batch size. */
 export async function* batchRaw(file: ForeignFile, options: ImportOptions): AsyncGenerator<PublishedRecord> {
   for await (const row of csvRows(file, { columns: rawColumns })) {
-    const about = { source_row: row.row, concurrency: row.count('batch_size'), n: 1, flags: sumFlags(row) };
+    const about = {
+      source_row: row.row,
+      concurrency: row.count('batch_size'),
+      n: 1,
+      flags: [...sumFlags(row), ...row.repeated],
+    };
     yield { ...shared(file, options), ...about, figures: rawFigures(row) };
   }
 }
@@ -171,7 +176,7 @@ export async function* batchSummary(
   options: ImportOptions,
 ): AsyncGenerator<PublishedRecord> {
   for await (const row of csvRows(file, { columns: summaryColumns, header_lines: 3 })) {
-    const about = { source_row: row.row, concurrency: row.count('batch_size') };
+    const about = { source_row: row.row, concurrency: row.count('batch_size'), flags: row.repeated };
     yield { ...shared(file, options), ...about, figures: summaryFigures(row) };
   }
 }

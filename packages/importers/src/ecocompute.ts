@@ -93,7 +93,7 @@ async function* summary(file: ForeignFile, options: ImportOptions): AsyncGenerat
       weight_format: config,
       accelerator: row.text('gpu'),
       ...board,
-      flags: overLimit(row.text('gpu'), 1, row.positive('power_w')),
+      flags: [...overLimit(row.text('gpu'), 1, row.positive('power_w')), ...row.repeated],
       figures: summaryFigures(row, config === 'fp16' && suspects.has(model)),
     };
   }
@@ -163,6 +163,7 @@ async function* formats(file: ForeignFile, options: ImportOptions): AsyncGenerat
       flags: [
         ...memoryFlags(model, row.count('precision'), memory),
         ...overLimit(accelerator, 1, row.positive('power_mean')),
+        ...row.repeated,
       ],
       figures: formatFigures(row),
     };

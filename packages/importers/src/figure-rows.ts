@@ -1,4 +1,5 @@
 import type { PublishedRow } from '@perwatt/core';
+import { foreignError } from './foreign-error.js';
 import type { Figure, PublishedRecord } from './importer.js';
 
 const absent = {
@@ -27,12 +28,14 @@ const absent = {
 
 /**
  * The rows of a record, one a figure. A figure's own columns go before its record's. Scope and boundary stand only where
- * the unit holds watts or joules; what has no value can't be ranked.
+ * the unit holds watts or joules; what has no value can't be ranked. Throws for a number that is beyond a double once it is
+ * in our unit.
  */
 export function figureRows(record: PublishedRecord, runId: string): PublishedRow[] {
   const { source, path, setting = {}, flags: recordFlags = [], figures, ...shared } = record;
   return figures.map((figure): PublishedRow => {
     const { flags = [], ...own } = figure;
+    checkFinite(record, figure);
     const all = [...new Set([...recordFlags, ...flags])];
     return {
       ...absent,
@@ -52,6 +55,15 @@ export function figureRows(record: PublishedRecord, runId: string): PublishedRow
       date: source.date,
     };
   });
+}
+
+function checkFinite(record: PublishedRecord, figure: Figure): void {
+  const held = [...Object.entries(record), ...Object.entries(figure)];
+  const wrong = held.find(([, value]) => typeof value === 'number' && !Number.isFinite(value));
+  if (wrong === undefined) return;
+  const [name, value] = wrong;
+  const place = `${record.path}: record ${record.source_row}`;
+  throw foreignError(place, `${name} of ${figure.metric} is ${String(value)}, no finite number`);
 }
 
 const powered = (figure: Figure, record: PublishedRecord) =>

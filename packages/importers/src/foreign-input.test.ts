@@ -55,6 +55,9 @@ test.each([
   [aiBenchmarks, systems('m,s,GPU,-1,100,0,u'),                    /^f:2: output_tokens_per_s is -1, but must be above 0$/,   'a negative rate'],
   [aiBenchmarks, systems('m,s,GPU,1,0,0,u'),                       /^f:2: wall_power_peak_w is 0, but must be above 0$/,      'zero watts are no reading'],
   [aiBenchmarks, systems('m,s,GPU,Infinity,1,0,u'),                /^f:2: output_tokens_per_s is "Infinity", not a number$/,  'not finite'],
+  [aiBenchmarks, systems('m,s,GPU,0x10,1,0,u'),                    /^f:2: output_tokens_per_s is "0x10", not a number$/,      'a number that only a program reads so'],
+  [aiBenchmarks, systems('m\u0000,s,GPU,1,1,0,u'),                 /^f:2: model is "m\\u0000", with a control character$/,    'bytes that are no text'],
+  [mlEnergy,     task({ ...configuration, total_params_billions: 1e300 }), /^f: record 1: total_params of energy_per_output_token_j is Infinity, no finite number$/, 'beyond a double in our unit'],
   [aiBenchmarks, systems(',s,GPU,1,1,0,u'),                        /^f:2: model is empty$/,                                   'no model'],
   [aiBenchmarks, systems(),                                        /^f: the file has no records$/,                            'only a header'],
   [aiBenchmarks, '',                                               /^f:1: the file has no header$/,                           'an empty file'],
@@ -96,6 +99,15 @@ describe('what is doubtful is flagged, not dropped', () => {
     const two = { ...hot, num_gpus: 2 };
     const rows = ofMetric(await rowsOf(mlEnergy, [fileOf('f', task(hot, two))]), 'power_w');
     expect(rows.map(({ flags }) => flags)).toEqual(['over_power_limit', null]);
+  });
+
+  // biome-ignore format: a table is read in columns
+  test.each([
+    ['power-cap',     powerCap,     caps('400,0,70,399,', '400,0,71,399,', '400,0,70,399,')],
+    ['ai-benchmarks', aiBenchmarks, systems('m,s,GPU,1,2,0,u', 'm,s,GPU,1,3,0,u', 'm,s,GPU,1,2,0,u')],
+  ])('a line that stands twice in a file of %s', async (_, importer, content) => {
+    const rows = ofMetric(await rowsOf(importer, [fileOf('f', content)]), 'power_w');
+    expect(rows.map(({ flags }) => flags)).toEqual([null, null, 'repeated_key']);
   });
 
   test('a draw beyond the cap', async () => {

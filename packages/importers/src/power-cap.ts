@@ -82,7 +82,7 @@ function recordOf(row: CsvRow, options: ImportOptions): Omit<PublishedRecord, 's
     scope: 'gpu',
     boundary: 'one GPU board, one reading a second',
     n: 3,
-    flags: capFlags(row.positive('gpu_power_mean_w'), cap_w),
+    flags: [...capFlags(row.positive('gpu_power_mean_w'), cap_w), ...row.repeated],
     note: 'watts are the 95th percentile while decoding, the median of three passes, by the text of the source',
     figures: figures(row),
   };

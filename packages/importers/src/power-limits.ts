@@ -4,6 +4,7 @@ const limits = [
   { pattern: /\bH100\b(?!.*PCIe)/i, power_w: 700 },
   { pattern: /\bA800\b/i, power_w: 400 },
   { pattern: /\bT4\b/, power_w: 70 },
+  { pattern: /\bRTX 5090\b/i, power_w: 575 },
 ] as const;
 
 const TOLERANCE = 1.05;

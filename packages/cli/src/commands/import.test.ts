@@ -50,10 +50,19 @@ test('files become a run that can be shown, its bytes named by their sha256', as
   );
 });
 
+test('the same bytes under two names are refused: their figures would count twice', async () => {
+  writeFileSync(join(cwd, 'a.csv'), sweep);
+  writeFileSync(join(cwd, 'b.csv'), sweep);
+  await expect(perwatt('power-cap', 'a.csv', 'b.csv', '--out', 'run')).rejects.toThrowError(
+    refused('INPUT_INVALID', /^b\.csv holds the same bytes as a\.csv$/),
+  );
+  expect(existsSync(join(cwd, 'run'))).toBe(false);
+});
+
 test('a folder stands for its files of that kind', async () => {
   mkdirSync(join(cwd, 'in'));
   writeFileSync(join(cwd, 'in/b.csv'), sweep);
-  writeFileSync(join(cwd, 'in/a.csv'), sweep);
+  writeFileSync(join(cwd, 'in/a.csv'), `${sweep}\n`);
   writeFileSync(join(cwd, 'in/notes.md'), '');
   const out = await perwatt('power-cap', 'in', '--out', 'run');
   expect(out.slice(0, 2)).toEqual([
