@@ -57,12 +57,12 @@ export function eventBytes(form: AnswerForm, first: number, more = ''): Preassem
   return preassembled(chunkOf(eventText(form, choiceOf(form, wordsOf(first, end), null), more)));
 }
 
-/** The head and all events of an answer. */
-export function answerBytes(form: AnswerForm): Preassembled {
+/** The head and all events of an answer; `more` gives what follows the choices of the event that ends with so many tokens. */
+export function answerBytes(form: AnswerForm, more: (tokens: number) => string): Preassembled {
   const events: string[] = [];
   for (let i = 0; i < form.tokens; i += form.tokens_per_event) {
     const end = Math.min(i + form.tokens_per_event, form.tokens);
-    events.push(chunkOf(eventText(form, choiceOf(form, wordsOf(i, end), null))));
+    events.push(chunkOf(eventText(form, choiceOf(form, wordsOf(i, end), null), more(end))));
   }
   return preassembled(STREAM_HEAD + events.join(''));
 }

@@ -56,7 +56,7 @@ export interface MockServerOptions {
 export interface MockLogLine {
   /** The answer's `id`. */
   readonly id: string;
-  /** Header `x-request-id` of the request; null without one. */
+  /** Header `x-request-id` of the request, else the `user` of its body; null without either. */
   readonly request_id: string | null;
   /** The whole request had arrived. */
   readonly received_ns: string;

@@ -16,6 +16,8 @@ export interface AnswerPlan {
   readonly finish_reason: 'stop' | 'length';
   readonly ttft: MockDelay;
   readonly tpot: MockDelay;
+  /** The body's `user`; null without one. */
+  readonly user: string | null;
   /** Asked for by the request itself; null where it leaves that to luck. */
   readonly fail: MockFailure | null;
 }
@@ -70,6 +72,7 @@ function planned({ body, own, chat, options }: Wire): AnswerPlan {
     finish_reason,
     ttft: delayOf(own['ttft']) ?? options.ttft ?? AT_ONCE,
     tpot: delayOf(own['tpot']) ?? options.tpot ?? AT_ONCE,
+    user: asText(body['user']) || null,
     fail: own['fail'] === undefined ? null : parseMockFailure(String(own['fail']))[0],
   };
 }

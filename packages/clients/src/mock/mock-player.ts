@@ -50,6 +50,9 @@ export interface Play {
   readonly sink: AnswerSink;
 }
 
+/** Words come again after so many. */
+const WORDS = 10;
+
 const nowMs = (stage: Stage): number => Number(stage.nowNs()) / 1e6;
 const eventsOf = ({ form }: AnswerPlan): number => Math.ceil(form.tokens / form.tokens_per_event);
 const isAtOnce = (delay: MockDelay): boolean => delay.kind === 'constant' && delay.ms === 0;
@@ -60,7 +63,7 @@ export function play(stage: Stage, given: Play): void {
   const { plan } = given;
   const start_ms = nowMs(stage);
   const due_ms = start_ms + delay(stage, plan.ttft, { plan, rng });
-  const whole = isAtOnce(plan.tpot) && plan.stream && given.fail === null && !plan.running_usage;
+  const whole = isAtOnce(plan.tpot) && plan.stream && given.fail === null;
   const step = () => {
     if (given.sink.gone()) end(stage, false);
     else if (whole) sendWhole(stage, given);
@@ -95,13 +98,18 @@ function remembered(stage: Stage, key: string, make: () => Preassembled): Preass
   return made;
 }
 
-const formKey = ({ form }: AnswerPlan): string =>
-  `${form.chat}\n${form.tokens}\n${form.tokens_per_event}\n${form.model}`;
+const formKey = ({ form, running_usage, prompt_tokens }: AnswerPlan): string =>
+  `${form.chat}
+${form.tokens}
+${form.tokens_per_event}
+${form.model}
+${running_usage ? prompt_tokens : ''}`;
 
 function sendWhole(stage: Stage, { n, plan, sink, received_ns, request_id }: Play): void {
   const at_ns = stage.nowNs();
   const id = idOf(n);
-  const body = remembered(stage, formKey(plan), () => answerBytes(plan.form));
+  const more = (tokens: number) => (plan.running_usage ? usageText(plan, tokens) : '');
+  const body = remembered(stage, formKey(plan), () => answerBytes(plan.form, more));
   const tail = remembered(stage, `${formKey(plan)}\n${tailKey(plan)}`, () => preassembled(tailText(plan)));
   sink.write(Buffer.concat([filled(body, id, at_ns), filled(tail, id, at_ns)]));
   const sent = Array.from({ length: stage.log === null ? 0 : eventsOf(plan) }, () => at_ns);
@@ -205,8 +213,9 @@ function eventAt(stage: Stage, { n, plan }: Play, { i, at_ns, last }: EventAt): 
     const text = `${i === 0 ? STREAM_HEAD : ''}${event?.bytes.toString() ?? ''}${last ? tailText(plan) : ''}`;
     return preassembled(text);
   };
-  const place = i === 0 || last ? `${i} ${last} ${tailKey(plan)}` : `word ${first % 10}`;
-  const made = plan.running_usage ? make() : remembered(stage, `${formKey(plan)}\n${place}`, make);
+  const alike = i > 0 && !last && !plan.running_usage;
+  const place = alike ? `word ${first % WORDS}` : `${i} ${last} ${tailKey(plan)}`;
+  const made = remembered(stage, `${formKey(plan)}\n${place}`, make);
   return filled(made, idOf(n), at_ns);
 }
 

@@ -139,7 +139,7 @@ describe('answers', () => {
   });
 
   test('calls beyond the slots wait in line', async () => {
-    const { ask, mock } = await start({ slots: 1, ttft: { kind: 'constant', ms: 20 } });
+    const { ask, mock } = await start({ slots: 1, ttft: { kind: 'constant', ms: 400 } });
     const all = [1, 2, 3].map(() => ask('/v1/completions', { prompt: 'a', max_tokens: 1 }));
     await vi.waitFor(() => expect(mock.counts).toMatchObject({ running: 1, waiting: 2 }));
     await Promise.all(all);

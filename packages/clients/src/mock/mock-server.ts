@@ -127,7 +127,7 @@ export async function listenMock(options: MockServerOptions, effects: MockEffect
       n,
       plan,
       fail: fail !== null && midway.has(fail) && !plan.stream ? null : fail,
-      request_id: effects.log === null ? null : request.header('x-request-id'),
+      request_id: effects.log === null ? null : (request.header('x-request-id') ?? plan.user),
       received_ns: effects.nowNs(),
       sink: sinkOf(connection),
     });
