@@ -1,6 +1,7 @@
 import { resolveModel } from '@perwatt/clients';
 import { createRng, messageOf } from '@perwatt/core';
 import { promptMaker } from '@perwatt/datasets';
+import type { Token } from 'node-llama-cpp';
 import { describe, expect, test } from 'vitest';
 
 interface RealTokenizer {
@@ -13,12 +14,17 @@ interface RealTokenizer {
 async function tokenizerOf(id: string): Promise<RealTokenizer | null> {
   try {
     const { path } = await resolveModel(id, { env: process.env });
-    const { getLlama } = await import('node-llama-cpp');
-    const llama = await getLlama({ gpu: false, build: 'never', logLevel: 'error', maxThreads: 1 });
+    const { getLlama, LlamaLogLevel } = await import('node-llama-cpp');
+    const llama = await getLlama({
+      gpu: false,
+      build: 'never',
+      logLevel: LlamaLogLevel.error,
+      maxThreads: 1,
+    });
     const model = await llama.loadModel({ modelPath: path, vocabOnly: true });
     return {
       encode: (text) => model.tokenize(text, false),
-      decode: (tokens) => model.detokenize(tokens as ReturnType<typeof model.tokenize>, false),
+      decode: (tokens) => model.detokenize(tokens as Token[], false),
       size: model.fileInfo.metadata.tokenizer.ggml.tokens.length,
     };
   } catch (error) {
