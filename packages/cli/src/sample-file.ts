@@ -17,6 +17,30 @@ export interface SampleFile {
 export const channelPath = (path: string): string => `${path.replace(/\.arrows$/, '')}-channels.arrows`;
 
 /**
+ * A file that gives up where it can't be written any more (a full disk): `onFailure` is told once, and what is measured
+ * goes on without it.
+ */
+export function forgivingFile(file: SampleFile, onFailure: (error: PerwattError) => void): SampleFile {
+  let lost = false;
+  const attempt = (work: () => void) => {
+    if (lost) return;
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof PerwattError)) throw error;
+      lost = true;
+      onFailure(error);
+    }
+  };
+  return {
+    add: (recorder, columns) => attempt(() => file.add(recorder, columns)),
+    addChannels: (recorder, columns) => attempt(() => file.addChannels(recorder, columns)),
+    flush: () => attempt(file.flush),
+    close: () => attempt(file.close),
+  };
+}
+
+/**
  * Creates the file, which must not exist. Its metadata names the domains and their facts. Where a recorder has channels, a
  * file of theirs is made beside it, see `channelPath`.
  */

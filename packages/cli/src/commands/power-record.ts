@@ -17,7 +17,7 @@ import {
 import { powerPlace } from '../power-place.js';
 import { type KeptSamples, keepSamples } from '../power-series.js';
 import { type ChildEnd, runChild } from '../run-child.js';
-import { type SampleFile, sampleFile } from '../sample-file.js';
+import { forgivingFile, type SampleFile, sampleFile } from '../sample-file.js';
 import { startRecorders } from '../start-recorders.js';
 import { summedOf } from '../summed.js';
 import type { PowerWorld } from './power.js';
@@ -71,7 +71,11 @@ async function record(io: Io, world: PowerWorld, { command, flags }: Recording):
   const recorders = startRecorders(sourcesOf(io, world, flags), flags.period);
   let file: SampleFile | null = null;
   try {
-    if (flags.out !== undefined) file = sampleFile(resolve(io.cwd, flags.out), recorders);
+    if (flags.out !== undefined) {
+      file = forgivingFile(sampleFile(resolve(io.cwd, flags.out), recorders), ({ message }) =>
+        io.printError(`error: samples are no longer kept: ${message}`),
+      );
+    }
     const kept = recorders.map((recorder) => keepInFile(recorder, file));
     const idle = await watchIdle(io, world, { kept, baseline_ms: flags.baseline });
     if (idle === 'interrupted') return io.setExitCode(130);

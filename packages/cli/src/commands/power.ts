@@ -20,7 +20,7 @@ import type { Io } from '../io.js';
 import { isEstimate, type PowerDisplay, powerDisplay, wattsText } from '../power-display.js';
 import { type DomainTotal, type PowerMeter, powerMeter, sumTotals } from '../power-meter.js';
 import { powerPlace } from '../power-place.js';
-import { type SampleFile, sampleFile } from '../sample-file.js';
+import { forgivingFile, type SampleFile, sampleFile } from '../sample-file.js';
 import { startRecorders } from '../start-recorders.js';
 import { summedOf } from '../summed.js';
 import { powerCalibrateCommand } from './power-calibrate.js';
@@ -83,7 +83,12 @@ async function measure(io: Io, world: PowerWorld, flags: Flags): Promise<void> {
   const recorders = startRecorders(sources, flags.period);
   let file: SampleFile | null = null;
   try {
-    if (flags.out !== undefined) file = sampleFile(resolve(io.cwd, flags.out), recorders);
+    if (flags.out !== undefined) {
+      file = forgivingFile(sampleFile(resolve(io.cwd, flags.out), recorders), ({ message }) => {
+        io.printError(`error: samples are no longer kept: ${message}`);
+        io.setExitCode(1);
+      });
+    }
     await show(io, world, { flags, recorders, file });
   } finally {
     for (const recorder of recorders) recorder.stop();
