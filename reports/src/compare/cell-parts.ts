@@ -95,6 +95,7 @@ const phaseFigure = (cell: CellResult, values: Partial<ComparableFigure>): Compa
   boundary: boundaryText(cell.energy),
   statistic: 'mean',
   bound: 'none',
+  rankable: true,
   reason: null,
   note: null,
   ...values,

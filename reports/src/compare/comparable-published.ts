@@ -94,6 +94,7 @@ function figureOf(row: PublishedRow): ComparableFigure {
     boundary: powered ? `${row.scope} (${row.boundary ?? 'not described'})` : null,
     statistic: row.statistic,
     bound: row.bound === 'upper' ? 'upper' : 'none',
+    rankable: row.rankable || row.value === null,
     reason: row.reason,
     note: row.note,
   };

@@ -29,6 +29,7 @@ export function figuresOf(
         boundary: provenance === null ? null : boundary,
         statistic: 'mean',
         bound: 'none',
+        rankable: true,
       };
       return [id, figure];
     }),

@@ -29,6 +29,8 @@ export interface ComparableFigure {
   readonly statistic: string;
   /** `upper` where the true value is at most this. */
   readonly bound: 'none' | 'upper';
+  /** False where its source made it in a way that allows no order, as peaks are. */
+  readonly rankable: boolean;
   readonly reason: string | null;
   readonly note: string | null;
 }

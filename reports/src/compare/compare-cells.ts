@@ -84,6 +84,8 @@ function notRanked({ baseline, other }: CellPair, metric: string, by: string): s
     const why = invalid.verdict.reasons.map(({ text }) => text).join('; ');
     return `${cellLabel(invalid)} is invalid: ${why}`;
   }
+  if ([baseline, other].some(({ figures }) => figures[metric]?.rankable === false))
+    return 'not ranked: its source made it in a way that allows no order (a peak, or two measurements)';
   if (!perWatt.has(metric)) return null;
   if (by === 'strategy')
     return 'not ranked: strategies are ranked by IPJ, since calls in a row cost IPW nothing';

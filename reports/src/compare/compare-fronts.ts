@@ -87,6 +87,18 @@ function referenceOf(
   return entries.every(([, value]) => Number.isFinite(value)) ? Object.fromEntries(entries) : null;
 }
 
+/** `not to be ranked` in place of `no …` for a figure that is there. */
+function reasonOf(cell: ComparableCell | undefined, names: readonly string[], reason: string): string {
+  const unranked = names.filter((name) => cell?.figures[name]?.rankable === false);
+  return unranked.length === 0 ? reason : `${unranked.join(', ')} not to be ranked`;
+}
+
+/** The value of a figure that may be ordered. */
+function rankedValue({ figures }: ComparableCell, name: string): number | null {
+  const figure = figures[name];
+  return figure?.rankable === true ? figure.value : null;
+}
+
 function frontOf(
   cells: readonly ComparableCell[],
   context: string,
@@ -97,7 +109,7 @@ function frontOf(
   const points = cells.map(
     (cell): MetricPoint => ({
       id: cell.record,
-      values: Object.fromEntries(names.map((name) => [name, cell.figures[name]?.value ?? null])),
+      values: Object.fromEntries(names.map((name) => [name, rankedValue(cell, name)])),
     }),
   );
   const { front, beaten, left_out } = metricFront(points, axes);
@@ -124,7 +136,7 @@ function frontOf(
         on_front: reason === null ? front.includes(id) : null,
         share: shares.get(id) ?? null,
         beaten_by: (beaten.find((point) => point.id === id)?.by ?? []).map((by) => labels.get(by) ?? by),
-        reason,
+        reason: reason === null ? null : reasonOf(cells[i], names, reason),
         flagged: cells[i]?.verdict.state === 'flagged',
       };
     }),

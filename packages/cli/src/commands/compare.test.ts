@@ -200,13 +200,17 @@ describe('over all published results', () => {
       ).join('\n'),
     ) as {
       context: string;
-      points: { on_front: boolean | null }[];
+      points: { on_front: boolean | null; reason: string }[];
       hypervolume: number;
     }[];
     const contexts = fronts.map(({ context }) => context);
     expect(contexts.filter((context) => context.includes('gpqa'))).toHaveLength(1);
     expect(contexts.some((context) => context.includes('wall'))).toBe(true);
     expect(contexts.some((context) => context.includes('wall') && context.includes('gpu ('))).toBe(false);
+    const walls = fronts.filter(({ context }) => context.includes('wall')).flatMap(({ points }) => points);
+    expect(
+      walls.every(({ on_front, reason }) => on_front === null && /not to be ranked|no energy/.test(reason)),
+    ).toBe(true);
     expect(fronts.every(({ points }) => points.some(({ on_front }) => on_front !== false))).toBe(true);
   });
 
