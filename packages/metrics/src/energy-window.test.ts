@@ -49,10 +49,22 @@ test.each<[start: number, end: number, coverage: number, reason: string | null, 
 });
 
 test('readings out of schedule make no ordinary interval a gap', () => {
-  const marked = seriesOf([0, 0.0001, 0.08, 0.0801], (s) => 10 * s);
-  expect(energyInWindow(marked, span(0, 0.08)).reason).toBe('low_coverage');
-  const known = energyInWindow({ ...marked, period_ns: 1e8 }, span(0, 0.08));
-  expect(known.energy_j).toBeCloseTo(0.8, 9);
+  const marked = seriesOf([0, 0.001, 0.8, 0.801], (s) => 10 * s);
+  expect(energyInWindow(marked, span(0, 0.8)).reason).toBe('low_coverage');
+  const known = energyInWindow({ ...marked, period_ns: 1e9 }, span(0, 0.8));
+  expect(known.energy_j).toBeCloseTo(8, 9);
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[kind: Domain['kind'], gap_s: number, reason: string | null, why: string]>([
+  ['counter', 0.25, null,           'a counter counts on, however often it is read otherwise'],
+  ['counter', 0.35, 'low_coverage', 'beyond three intervals of ten readings a second it is a gap'],
+  ['gauge',   0.25, 'low_coverage', 'of a power that nobody saw nothing is known'],
+])('a %s read every 2 ms, but for %d s: %s (%s)', (kind, gap_s, reason) => {
+  const times = [...every(0.002, 1), ...every(0.002, 2, 1 + gap_s)];
+  const reading = energyInWindow(seriesOf(times, (s) => 10 * s, { kind }), span(0, 2));
+  expect(reading.reason).toBe(reason);
+  if (reason === null) expect(reading.energy_j).toBeCloseTo(20, 6);
 });
 
 // biome-ignore format: a table is read in columns

@@ -15,6 +15,9 @@ interface SeriesIndex {
   readonly stalls: readonly (readonly [from: number, to: number])[];
 }
 
+/** A counter counts on between readings: reading it faster than ten times a second makes no shorter gap one, ns. */
+const COUNTER_GAP_NS = 3e8;
+
 const indexes = new WeakMap<PowerSeries, SeriesIndex>();
 
 /** What windows over a series have in common; computed once per series object, whose arrays must not change after. */
@@ -26,7 +29,8 @@ export function seriesIndex(series: PowerSeries): SeriesIndex {
   const times = Float64Array.from(at_ns, (at) => Number(at - origin_ns));
   const gaps = times.slice(1).map((time, i) => time - numberAt(times, i));
   const interval_ns = Math.max(gaps.toSorted()[gaps.length >> 1] ?? 0, series.period_ns ?? 0);
-  const max_gap_ns = Math.max(3 * interval_ns, 3 * domain.update_period_ns);
+  const least_ns = domain.kind === 'counter' ? COUNTER_GAP_NS : 0;
+  const max_gap_ns = Math.max(3 * interval_ns, 3 * domain.update_period_ns, least_ns);
   const covered_ns = new Float64Array(times.length);
   gaps.forEach((gap, i) => {
     covered_ns[i + 1] = numberAt(covered_ns, i) + (gap <= max_gap_ns ? gap : 0);
