@@ -4,12 +4,26 @@ import {
   type MockExchange,
   scriptedOpenAi,
   sseDone,
+  sseEvent,
   tickingClock,
   watchedClock,
 } from '@perwatt/test-kit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openAiClient } from './openai-client.js';
 import { body, finish, noTimes, start, token, usage } from './scripted-answers.fixture.js';
+
+test('running usage, where it is asked for, gives the tokens of each event', async () => {
+  const counted = (text: string, completion_tokens: number) =>
+    sseEvent({ choices: [{ delta: { content: text } }], usage: { prompt_tokens: 5, completion_tokens } });
+  const answer = body(counted('ab', 2) + counted('cdef', 6) + finish + usage(6) + sseDone);
+  const asks = { include_usage: true, continuous_usage_stats: true };
+  const running = await start(answer, { usage: 'running' });
+  expect(await running.call()).toMatchObject({ status: 'ok', n_tokens: 6, event_tokens: [2, 4] });
+  expect(running.server.requests[0]?.body).toMatchObject({ stream_options: asks });
+  const last = await start(body(token('a') + finish + usage(1) + sseDone));
+  expect(await last.call()).toMatchObject({ status: 'ok', n_tokens: 1, event_tokens: null });
+  expect(last.server.requests[0]?.body).toMatchObject({ stream_options: { include_usage: true } });
+});
 
 describe('answers in one piece', () => {
   const answer = (choice: object, more: object = {}) =>

@@ -15,6 +15,11 @@ export interface OpenAiClientOptions {
   /** Sent as a bearer token. */
   readonly apiKey?: string;
   readonly clock: Clock;
+  /**
+   * Where the usage of a streamed answer is asked for: in its last event, or `running`, in every one (vLLM's
+   * `continuous_usage_stats`), which tells the tokens of each event. Default `last`.
+   */
+  readonly usage?: 'last' | 'running';
   /** Most connections at a time; calls beyond wait, and `socket_ns` shows it. Default: as many as calls in flight. */
   readonly connections?: number;
   /** Model that `open` looks up for its facts. */
@@ -65,7 +70,7 @@ export function openAiClient(options: OpenAiClientOptions): Client {
 
   const start = (request: ClientRequest, { signal, onDelta, ...own }: CallOptions): Exchange => {
     const dispatch_ns = clock.now();
-    const body = Buffer.from(requestBody(request, api));
+    const body = Buffer.from(requestBody(request, api, options.usage));
     const exchange = new Exchange({
       clock,
       dispatch_ns,

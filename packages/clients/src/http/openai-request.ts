@@ -32,12 +32,13 @@ export const callPath = ({ base, query }: Address, api: Api): string =>
   `${base}${api === 'chat' ? '/chat/completions' : '/completions'}${query}`;
 
 /**
- * The JSON body of a request. A streamed one asks for usage. Input of the other kind is carried over: a bare prompt
+ * The JSON body of a request. A streamed one asks for usage, `running` in every event. Input of the other kind is carried over: a bare prompt
  * becomes one user message; for the completion API messages are joined by blank lines, without roles or a template.
  */
-export function requestBody(request: ClientRequest, api: Api): string {
+export function requestBody(request: ClientRequest, api: Api, usage: 'last' | 'running' = 'last'): string {
   const { model, input, sampling } = request;
   const stream = request.stream ?? true;
+  const running = usage === 'running' ? { continuous_usage_stats: true } : {};
   return JSON.stringify({
     model,
     ...(api === 'chat' ? chatFields(input) : { prompt: promptOf(input) }),
@@ -47,7 +48,7 @@ export function requestBody(request: ClientRequest, api: Api): string {
     seed: sampling.seed,
     stop: sampling.stop,
     stream,
-    stream_options: stream ? { include_usage: true } : undefined,
+    stream_options: stream ? { include_usage: true, ...running } : undefined,
   });
 }
 

@@ -45,6 +45,7 @@ describe('timelines', () => {
       tpot:
         first === null || last === null || !record.n_tokens ? null : (last - first) / (record.n_tokens - 1),
       icl: record.icl_ns.map((gap) => gap / 1e6),
+      per_token: record.icl_ns.map((gap, i) => gap / 1e6 / (record.event_tokens?.[i + 1] ?? Number.NaN)),
       done: ms(done_ns),
       end: ms(end_ns),
     };
@@ -73,7 +74,7 @@ describe('timelines', () => {
       { n: 10, tpot: 10 }],
     ['a chunk of several tokens is one gap',
       [...steps(8, 100, 12.8, (i) => sseEvent({ choices: [{ delta: { content: 'abcd' } }], usage: { prompt_tokens: 5, completion_tokens: 4 * (i + 1) } })), [200, finish + sseDone]],
-      { icl: Array(7).fill(12.8), n: 32, tpot: 89.6 / 31 }],
+      { icl: Array(7).fill(12.8), per_token: Array(7).fill(3.2), n: 32, tpot: 89.6 / 31 }],
     ['the time per token leaves out the first token',
       [[500, token('a')], [540, token('b')], [580, token('c')], [580, finish], [590, usage(12)], [590, sseDone]],
       { tpot: 80 / 11, icl: [40, 40] }],
