@@ -85,7 +85,7 @@ function sharing(calls: readonly CallRow[], attribution: EnergyAttribution) {
 }
 
 /** The boundary: domains of one provenance tier that neither hold nor overlap one another. */
-const summedDomains = (series: readonly PowerSeries[]): string[] =>
+export const summedDomains = (series: readonly PowerSeries[]): string[] =>
   boundaryOf(series.map(({ domain }) => domain))?.domains.map(({ id }) => id) ?? [];
 
 const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
@@ -207,7 +207,7 @@ export function ledgersOf({ series, ...input }: LedgerInput): DomainLedger[] {
 }
 
 /** The meter's energy less idle power over the whole window; null where either isn't known. */
-function netOf(meter: EnergyReading, window: Window, points: Part['points']): number | null {
+export function netOf(meter: EnergyReading, window: Window, points: Part['points']): number | null {
   const { energy_j, lo_j, hi_j } = meter;
   if (energy_j === null || lo_j === null || hi_j === null) return null;
   const length_ns = Number(window.end - window.start);

@@ -1,5 +1,26 @@
 export type { CpuTimes, HarnessDeps, PreparedModel } from './deps.js';
 export { type CellEstimate, estimatePlan, type PlanEstimate } from './estimate.js';
+export type { DrawnArrivals } from './load/arrival-stream.js';
+export { type LoadRowArrays, sharedNumbers, sharedRows } from './load/load-rows.js';
+export { type LoadWork, type LoadWorkerParts, runLoadShare } from './load/load-worker.js';
+export { planReplay, type ReplayPlan, type ReplaySpec } from './load/replay-plan.js';
+export type { ReplayProgress } from './load/replay-progress.js';
+export {
+  type LoadWorker,
+  type OpenLoadWorker,
+  type ReplayDeps,
+  type ReplayOptions,
+  type ReplayOutcome,
+  runReplay,
+  type WorkerHealth,
+} from './load/replay-run.js';
+export {
+  drawSchedule,
+  type Schedule,
+  scheduleOf,
+  type TraceSchedule,
+  traceSchedule,
+} from './load/schedule.js';
 export { parseMatrix } from './parse-matrix.js';
 export { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
 export {
@@ -14,3 +35,4 @@ export { type Protocol, protocols } from './protocols.js';
 export { type Lease, localQueue, type Queue } from './queue.js';
 export { type RunOptions, type RunOutcome, resumeRun, runPlan } from './run-matrix.js';
 export type { WattsNow } from './series-memory.js';
+export { type CalibrationOptions, calibrateClient } from './load/calibrate.js';

@@ -30,16 +30,29 @@ export interface CellWorld {
 
 const FLUSH_MS = 1500;
 
-/** Idle power over `seconds` from now, or null when nothing is read or the run was stopped meanwhile. */
-export async function measureIdle(
-  world: CellWorld,
+/** Idle power over the protocol's time from now, or null when nothing is read or the run was stopped meanwhile. */
+export function measureIdle(
+  { power, plan, signal, progress }: CellWorld,
   { kind, when, shared }: Pick<Baseline, 'kind' | 'when' | 'shared'>,
 ): Promise<Baseline | null> {
-  const { power, plan, signal } = world;
-  if (power.domains.length === 0) return null;
-  world.progress.phase(`${kind === 'host_idle' ? 'host idle' : 'model idle'}, ${when}`);
+  if (power.domains.length > 0)
+    progress.phase(`${kind === 'host_idle' ? 'host idle' : 'model idle'}, ${when}`);
+  return idleOver(power, { kind, when, shared, seconds: plan.protocol.baseline_s, signal });
+}
+
+interface IdleSpan extends Pick<Baseline, 'kind' | 'when' | 'shared'> {
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Idle power over some seconds from now, or null when nothing is read or `signal` aborts. */
+export async function idleOver(
+  power: PowerLog,
+  { kind, when, shared, seconds, signal }: IdleSpan,
+): Promise<Baseline | null> {
+  if (power.domains.length === 0 || seconds <= 0) return null;
   const start = power.mark();
-  await pause(plan.protocol.baseline_s * 1000, signal);
+  await pause(seconds * 1000, signal);
   const end = power.mark();
   if (signal.aborted || start === null || end === null) return null;
   power.drain();
@@ -209,7 +222,11 @@ const warmupItems = (cell: Cell, { plan }: CellWorld): readonly Item[] =>
 type Cpu = ReturnType<HarnessDeps['cpuTimes']>;
 
 /** CPU time of others within the window, as a share of one core. */
-function foreignLoad(before: Cpu, after: Cpu, window: { start: Instant; end: Instant }): number | null {
+export function foreignLoad(
+  before: Cpu,
+  after: Cpu,
+  window: { start: Instant; end: Instant },
+): number | null {
   const length = Number(window.end - window.start);
   if (before === null || after === null || length <= 0) return null;
   const host = after.host_busy_ns - before.host_busy_ns;
@@ -218,5 +235,5 @@ function foreignLoad(before: Cpu, after: Cpu, window: { start: Instant; end: Ins
 }
 
 /** More than 10 ms of sleep within the window; below that the two clocks' readings may merely lie apart. */
-const slept = (before: number | null, after: number | null): boolean | null =>
+export const slept = (before: number | null, after: number | null): boolean | null =>
   before === null || after === null ? null : after - before > 10_000_000;

@@ -162,7 +162,7 @@ const windowOf = (sitting: Sitting): Window => ({
 });
 
 /** Samples of the process that did the sitting: the power files of its boot that reach its start. */
-function seriesFromDisk(run: RunFolder, sitting: Sitting): PowerSeries[] {
+export function seriesFromDisk(run: RunFolder, sitting: Sitting): PowerSeries[] {
   const start: Instant = instant(BigInt(sitting.start_ns));
   return run
     .powerSeries()

@@ -15,6 +15,7 @@ import { mergeCommand } from './commands/merge.js';
 import { modelsCommand } from './commands/models.js';
 import { powerCommand } from './commands/power.js';
 import { queryCommand } from './commands/query.js';
+import { replayCommand } from './commands/replay.js';
 import { reportCommand } from './commands/report.js';
 import { resultsCommand } from './commands/results.js';
 import { routeCommand } from './commands/route.js';
@@ -78,6 +79,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   )
   .exitOverride()
   .addCommand(runCommand(io, makeDeps(io, version)))
+  .addCommand(replayCommand(io, makeDeps(io, version)({ base: io.cwd, fetch: false })))
   .addCommand(reportCommand(io))
   .addCommand(resultsCommand(io))
   .addCommand(compareCommand(io))

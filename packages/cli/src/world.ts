@@ -20,7 +20,7 @@ import {
   type PowerSource,
   type Probe,
 } from '@perwatt/core';
-import { loadDataset } from '@perwatt/datasets';
+import { loadDataset, loadTrace } from '@perwatt/datasets';
 import { graderById } from '@perwatt/graders';
 import { type OpenPowerStream, type PreparedModel, streamHere } from '@perwatt/harness';
 import {
@@ -41,6 +41,7 @@ import { openMeters, splitSources } from './meters.js';
 import { powerPlace, sysRoot } from './power-place.js';
 import { openPowerThread } from './power-thread.js';
 import type { NativePlace } from './power-thread-messages.js';
+import { traceTimes } from './replay-trace.js';
 
 /** The real world of a run, from the leaves. */
 export const makeDeps =
@@ -60,6 +61,15 @@ export const makeDeps =
       },
       powerSources: (wanted) => powerOf(wanted, { root, base, io }),
       openPowerStream,
+      traceTimes: async ({ path, format }) =>
+        traceTimes(
+          await loadTrace(path, {
+            root: base,
+            zeroOutput: 'keep',
+            signal: io.signal,
+            ...(format === undefined ? {} : { format }),
+          }),
+        ),
       loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed }),
       grader: graderById,
       strategy: strategyById,

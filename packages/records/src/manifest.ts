@@ -200,6 +200,26 @@ export interface DomainLedger {
   readonly reason: string | null;
 }
 
+/** What a replay measured besides its rows. */
+export interface ReplayFacts {
+  readonly trace: {
+    readonly path: string;
+    readonly format: string;
+    readonly sha256: string;
+    /** Calls of the replay, a row each when it is done. */
+    readonly rows: number;
+  };
+  readonly workers: number;
+  /** How the client fared, a member a sitting; null for one that a crash ended. */
+  readonly client: readonly (ClientFacts | null)[];
+}
+
+/** How the client fared in one sitting, and why it may have set the result; no reason when nothing points to it. */
+export interface ClientFacts {
+  readonly health: Readonly<Record<string, number | null>>;
+  readonly limits: readonly { readonly code: string; readonly text: string }[];
+}
+
 /** `cell.json` */
 export interface CellFile {
   readonly schema_version: number;
@@ -220,6 +240,8 @@ export interface CellFile {
   readonly sittings: readonly Sitting[];
   readonly ledgers: readonly DomainLedger[];
   readonly segments: readonly SegmentEntry[];
+  /** Only of a replay. */
+  readonly replay?: ReplayFacts;
 }
 
 /** What made a cell's answers and grades, by version and digest. */

@@ -10,6 +10,8 @@ export interface ColumnBatch {
   readonly rows: number;
   /** Numbers of a column; 64-bit integers as numbers, less `zero` before rounding. Null where there is none. */
   number(column: string, zero?: bigint): (row: number) => number | null;
+  /** 64-bit integers as they are. */
+  stamp(column: string): (row: number) => bigint | null;
   /** Texts of a column of names or texts. */
   text(column: string): (row: number) => string | null;
 }
@@ -51,6 +53,12 @@ function columnsOf(batch: RecordBatch, table: TableName): ColumnBatch {
         ? (row: number) => Number(values[row] - zero)
         : (row: number) => Number(values[row]);
       return whereValid(data, value);
+    },
+    stamp(name) {
+      const { data, spec } = find(name);
+      if (spec.type !== 'int64') throw new TypeError(`column "${name}" holds no stamps`);
+      if (data === undefined) return () => null;
+      return whereValid<bigint>(data, (row) => data.values[row]);
     },
     text(name) {
       const { data, spec } = find(name);

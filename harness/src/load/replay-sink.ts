@@ -1,0 +1,68 @@
+import type { LoadColumns } from '@perwatt/core';
+import { type RunFolder, type SegmentEntry, SegmentWriter } from '@perwatt/records';
+import type { PowerLog } from '../power-log.js';
+import { callArrays } from './call-arrays.js';
+import type { LoadRowArrays } from './load-rows.js';
+import type { ReplayPlan } from './replay-plan.js';
+
+/** Most rows that wait for the disk. */
+const FLUSH_ROWS = 32_768;
+
+export interface SinkInput {
+  readonly run: RunFolder;
+  readonly plan: ReplayPlan;
+  readonly power: PowerLog;
+  readonly left: LoadRowArrays;
+  readonly sitting: number;
+  readonly onCalls: (columns: LoadColumns) => void;
+}
+
+/** Where ended calls go. */
+export interface ReplaySink {
+  readonly take: (columns: LoadColumns) => void;
+  /** Syncs what waits, the samples of its time first. */
+  readonly flush: () => void;
+  readonly close: () => SegmentEntry;
+}
+
+/** Opens the sitting's segment of calls. */
+export function openReplaySink({ run, plan, power, left, sitting, onCalls }: SinkInput): ReplaySink {
+  const folder = run.cellFolder(plan.cell_id);
+  const { run_id } = run.manifest;
+  const writer = SegmentWriter.create({
+    folder,
+    file: `calls-${run.nextSegment(folder, 'calls')}.arrows`,
+    table: 'calls',
+    sitting,
+    metadata: { run_id, cell_id: plan.cell_id },
+  });
+  const { point, cell_id } = plan;
+  const owner = {
+    run_id,
+    cell_id,
+    sitting,
+    endpoint: 'target',
+    model: point.model,
+    phase: 'measure',
+  } as const;
+  const flush = () => {
+    if (writer.pendingRows === 0) return;
+    power.drain();
+    power.flush();
+    writer.flush();
+  };
+  return {
+    take(columns: LoadColumns) {
+      onCalls(columns);
+      const arrays = callArrays(columns, owner, (index) => ({
+        query_id: `${cell_id}/${left.row[index]}/0`,
+        max_tokens: left.output_tokens[index] ?? 0,
+        seq: index,
+      }));
+      writer.appendArrays(arrays);
+      if (writer.pendingRows >= FLUSH_ROWS) flush();
+    },
+    flush,
+    close: () => writer.close(),
+  };
+}
