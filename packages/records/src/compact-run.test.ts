@@ -211,6 +211,8 @@ describe('a run', () => {
       rows: 40,
       torn: [{ file: 'texts-0.arrows', reason: '1 bytes follow the end mark' }],
     });
+    const again = await compactCell(run.path, 'c-a');
+    expect(again.tables).toEqual(made.map((table) => ({ ...table, rows: null, fresh: true })));
     expect(run.readQueries('c-a')).toMatchObject({ torn: queries?.torn });
     expect(run.readQueries('c-a').rows.length).toBe(100);
   });

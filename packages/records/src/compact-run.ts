@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type CompactedTable, compactTable, type SegmentSource } from './compact-table.js';
+import { type CompactedTable, compactTable, type ParquetFacts, type SegmentSource } from './compact-table.js';
 import type { CellFile, PowerFile } from './manifest.js';
 import { openRun, type RunFolder } from './run-folder.js';
 import { cellSegments, cellTables, powerSegment, powerTables } from './run-segments.js';
@@ -57,7 +57,7 @@ async function withDatabase<R>(work: (db: Database) => Promise<R>): Promise<R> {
 export interface CompactTarget {
   /** Where the Parquet files go. */
   readonly folder: string;
-  readonly known?: ReadonlyMap<string, string> | undefined;
+  readonly known?: ReadonlyMap<string, ParquetFacts> | undefined;
 }
 
 /** The Parquet files of a cell; a table without segments has none. They stand beside the segments unless told otherwise. */

@@ -11,7 +11,7 @@ import { type Database, quoted } from './sql-engine.js';
 import { stageTable } from './staged-table.js';
 
 /** Version of what a Parquet file of ours holds beside its rows. */
-const FORMAT = 1;
+const FORMAT = 2;
 const ROW_GROUP = 122_880;
 
 /** A segment to read, and what the manifest says of it. */
@@ -27,7 +27,7 @@ export interface CompactedTable {
   readonly path: string;
   /** Rows in the file; null when it was up to date and not read. */
   readonly rows: number | null;
-  /** Segments that are not whole, with the rows they gave all the same; empty when the file was up to date. */
+  /** Segments that are not whole, with the rows they gave all the same. */
   readonly torn: readonly TornSegment[];
   /** Whether the file was there already and made from these segments. */
   readonly fresh: boolean;
@@ -50,8 +50,16 @@ export interface CompactOptions {
   readonly sources: readonly SegmentSource[];
   /** The Parquet file to make or replace. */
   readonly out: string;
-  /** Fingerprints of Parquet files as `fingerprintsOf` found them; read from the file when absent. */
-  readonly known?: ReadonlyMap<string, string> | undefined;
+  /** Parquet files as `parquetFacts` found them; read from the file when absent. */
+  readonly known?: ReadonlyMap<string, ParquetFacts> | undefined;
+}
+
+/** What a Parquet file of ours says of where its rows come from. */
+export interface ParquetFacts {
+  /** `fingerprint` of the segments it was made from. */
+  readonly source: string;
+  /** Those of them that were not whole then. */
+  readonly torn: readonly TornSegment[];
 }
 
 /**
@@ -62,34 +70,44 @@ export interface CompactOptions {
 export async function compactTable(db: Database, options: CompactOptions): Promise<CompactedTable> {
   const { table, sources, out, known } = options;
   const source = fingerprint(table, sources);
-  const found = known ?? (await fingerprintsOf(db, [out]));
-  if (found.get(out) === source) return { table, path: out, rows: null, torn: [], fresh: true };
+  const found = (known ?? (await parquetFacts(db, [out]))).get(out);
+  if (found?.source === source) return { table, path: out, rows: null, torn: found.torn, fresh: true };
   const stage = await stageTable(db, table);
   try {
     const torn = sources.flatMap(({ path, entry }) => {
       const problem = readInto(stage.append, { path, table, entry });
       return problem === null ? [] : [problem];
     });
-    await writeParquet(db, { select: stage.select(), out, about: { table, source } });
+    const about = { table, source, torn: JSON.stringify(torn) };
+    await writeParquet(db, { select: stage.select(), out, about });
     return { table, path: out, rows: stage.rows, torn, fresh: false };
   } finally {
     await stage.drop();
   }
 }
 
-/** The fingerprints in Parquet files, by path; one that isn't there, or is none of ours, is absent. */
-export async function fingerprintsOf(db: Database, paths: readonly string[]): Promise<Map<string, string>> {
+/** The facts in Parquet files, by path; one that isn't there, or is none of ours, is absent. */
+export async function parquetFacts(
+  db: Database,
+  paths: readonly string[],
+): Promise<Map<string, ParquetFacts>> {
   const present = paths.filter((path) => existsSync(path));
   if (present.length === 0) return new Map();
   const files = `[${present.map(quoted).join(', ')}]`;
-  const sql = `SELECT file_name, decode(value) FROM parquet_kv_metadata(${files}) WHERE decode(key) = 'source'`;
+  const sql = `SELECT file_name, decode(key), decode(value) FROM parquet_kv_metadata(${files})
+    WHERE decode(key) IN ('source', 'torn') ORDER BY decode(key)`;
   try {
-    const rows = (await db.connection.runAndReadAll(sql)).getRows();
-    return new Map(rows.map(([path, source]) => [String(path), String(source)]));
+    const facts = new Map<string, ParquetFacts>();
+    for (const [path, key, value] of (await db.connection.runAndReadAll(sql)).getRows()) {
+      const [file, text] = [String(path), String(value)];
+      const known = facts.get(file) ?? { source: text, torn: [] };
+      facts.set(file, key === 'torn' ? { ...known, torn: JSON.parse(text) as TornSegment[] } : known);
+    }
+    return facts;
   } catch {
     if (present.length === 1) return new Map();
     const each = [];
-    for (const path of present) each.push(...(await fingerprintsOf(db, [path])));
+    for (const path of present) each.push(...(await parquetFacts(db, [path])));
     return new Map(each);
   }
 }

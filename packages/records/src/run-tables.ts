@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { type Column, PerwattError, type TableName, tables } from '@perwatt/core';
 import { cellsStatements } from './cells-view.js';
 import { compactPower, compactTables, isClosed } from './compact-run.js';
-import { type CompactedTable, fingerprintsOf } from './compact-table.js';
+import { type CompactedTable, parquetFacts } from './compact-table.js';
 import type { CellFile, PowerFile } from './manifest.js';
 import type { TornSegment } from './read-tables.js';
 import { readableCells } from './run-cells.js';
@@ -78,7 +78,7 @@ async function compactAll(db: Database, run: RunFolder, { cells, scratch }: Sour
   const inPlace = cells.flatMap(({ cell_id }) =>
     cellTables.map((table) => join(run.cellFolder(cell_id), `${table}.parquet`)),
   );
-  const known = await fingerprintsOf(db, inPlace);
+  const known = await parquetFacts(db, inPlace);
   const writable = writableUntilRefused();
   const parts: Part[] = [];
   for (const [i, cell] of cells.entries()) {
