@@ -45,16 +45,23 @@ function cost(title, { shares, wake, sources, ready, loads: load }, most) {
   const domains = ready.reduce((sum, source) => sum + source.domains, 0);
   const per_s = ready.reduce((sum, { period_ns }) => sum + 1e9 / period_ns, 0);
   const each = sources.map(({ source, reads, read_ns }) => `${source} ${micros(read_ns / reads)}`);
+  const kept = keptShare(sources);
   return {
     lines: [
       `${title}: ${ready.length} source(s), ${domains} domains, ${per_s.toFixed(1)} readings/s; median [95 % interval] of ${shares.length} windows; load average ${loads(load)}`,
-      `  the process, less an idle one beside it: ${process.text} of a core; target: at most ${percent(most)}`,
+      `  the process, less an idle one beside it: ${process.text} of a core; with the ${percent(1 - kept)} of the deadlines that it skipped: ${percent(process.median / kept)}; target: at most ${percent(most)}`,
       `  for comparison, not taken off: its sampling threads ${threads.text}; a thread for each source that only wakes up as often ${interval(wake, percent).text}`,
       `  time of one reading: ${each.join(', ')}`,
     ],
-    met: process.median <= most,
+    met: process.median / kept <= most,
   };
 }
+
+/** Share of the deadlines that were read at: what was skipped on a busy machine cost nothing, and is no saving. */
+const keptShare = (sources) => {
+  const sum = (key) => sources.reduce((total, source) => total + source[key], 0);
+  return sum('reads') / (sum('reads') + sum('missed_deadlines'));
+};
 
 function memory({ memory: series }) {
   const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(2)} MiB`;
