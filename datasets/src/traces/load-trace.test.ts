@@ -151,6 +151,8 @@ const broken = [
   ['b.csv', 'Timestamp,Request tokens,Response tokens\n1,1,1\n2,1.5,1\n', 'b.csv:3: "Request tokens" is "1.5", not a count', 'half a token'],
   ['b.csv', 'Timestamp,Request tokens,Response tokens\n0x10,1,1\n', 'b.csv:2: "Timestamp" is "0x10", not a number of seconds', 'not decimal'],
   ['b.csv', 'Timestamp,Request tokens,Response tokens\n1e30,1,1\n', 'b.csv:2: "Timestamp" is "1e30", not a number of seconds', 'beyond 64 bits'],
+  ['t.jsonl', '{"row":0,"at_ns":5,"input_tokens":1,"output_tokens":1}\n{"row":1,"at_ns":null,"input_tokens":1,"output_tokens":1}\n', 't.jsonl:2: the call has no time', 'time for some'],
+  ['t.jsonl', '{"row":0,"at_ns":null,"input_tokens":1,"output_tokens":1}\n{"row":1,"at_ns":5,"input_tokens":1,"output_tokens":1}\n', 't.jsonl:2: the call has a time, those before have none', 'time for some, later'],
   ['m.jsonl', `${mooncake}{"timestamp": 1,\n`, 'm.jsonl:3: not JSON', 'cut within a row'],
   ['m.jsonl', `${mooncake}[1]\n`, 'm.jsonl:3: not a JSON object', 'a list'],
   ['m.jsonl', `${mooncake}{"timestamp": "soon", "input_length": 1, "output_length": 1, "hash_ids": [1]}`, 'm.jsonl:3: "timestamp" is "soon", not a number', 'a word'],

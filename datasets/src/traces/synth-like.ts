@@ -16,7 +16,7 @@ export interface SynthLikeOptions {
 }
 
 /** Relative error of the mean gap beyond which all gaps are scaled. */
-const RATE_TOLERANCE = 0.005;
+const RATE_TOLERANCE = 0.01;
 /** An id in at least this share of the rows is shared by all of the new trace, as a system prompt is. */
 const COMMON_SHARE = 0.05;
 
@@ -24,7 +24,7 @@ const COMMON_SHARE = 0.05;
  * A trace of any length that is like another: a block bootstrap (Künsch, 1989). Blocks of √n successive rows are dealt out
  * in random order until all are used, then dealt again from another starting row, so that every row is used about as often as
  * any other; a row brings its gap, its lengths and its kind, so bursts and the joint distribution of lengths stay. Hash ids
- * are renamed at each deal, but for those common to many rows. Gaps are scaled where their mean is off by more than 0.5 %.
+ * are renamed at each deal, but for those common to many rows. Gaps are scaled where their mean is off by more than 1 %.
  * Conversation links and texts are not carried over. Throws `INPUT_INVALID` when the trace lacks times or lengths.
  */
 export function synthLike(table: TraceTable, options: SynthLikeOptions): WritableTrace {

@@ -1,6 +1,7 @@
 import { type Message, PerwattError, type TraceMeta, type ZeroOutputPolicy } from '@perwatt/core';
 import type { TextStore } from './text-store.js';
 import { type RawRow, type TraceColumns, traceColumns } from './trace-columns.js';
+import { badRow } from './trace-errors.js';
 
 /** Where a reader puts what it finds. */
 export interface TraceSink {
@@ -39,6 +40,7 @@ export function traceSink(options: SinkOptions): { readonly sink: TraceSink; rea
   let earliest: { readonly at: bigint; readonly stamp: string | null } | null = null;
   let carried: readonly Message[] = [];
   let begun = false;
+  let timed: boolean | null = null;
 
   const bad = (line: number, error: PerwattError) => {
     if (!options.skipBad) throw placed(options.path, line, error);
@@ -72,7 +74,12 @@ export function traceSink(options: SinkOptions): { readonly sink: TraceSink; rea
       full: () => columns.length() >= options.limit,
       add: (line, make) => {
         const rows = attempt(make, (error) => bad(line, error));
-        for (const raw of rows) take(raw);
+        for (const raw of rows) {
+          timed ??= raw.at !== null;
+          if (timed === (raw.at !== null)) take(raw);
+          else
+            bad(line, badRow(timed ? 'the call has no time' : 'the call has a time, those before have none'));
+        }
       },
       bad,
       note: (sentence) => notes.set(sentence, (notes.get(sentence) ?? 0) + 1),
