@@ -101,6 +101,8 @@ test.each<[text: string, message: RegExp]>([
   ['models: [{ id: x, colour: red }]',                             /models\[0\]: .*colour/],
   ['models: [{ id: x, release_date: soon }]',                      /models\[0\]\.release_date: use YYYY-MM-DD/],
   ['models: [{ id: x',                                             /own\.yaml: .*line 1/],
+  [`a: &a [x, x]\nb: &b [${'*a, '.repeat(20)}]\nc: &c [${'*b, '.repeat(20)}]\nmodels: [${'*c, '.repeat(20)}]`,
+                                                                   /own\.yaml: Excessive alias count/],
   ['- 1',                                                          /own\.yaml: the file: /],
   ['models: [{ id: x, params_total: 5, shape: { layers: 2, hidden_size: 8, ffn_size: 16, heads: 2, kv_heads: 1, head_dim: 4, vocab_size: 10, tied_embeddings: true } }]',
                                                                    /models\[0\]\.params_total: 5 is not the 1272 that the shape gives/],

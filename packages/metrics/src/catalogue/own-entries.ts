@@ -1,7 +1,7 @@
 import { PerwattError } from '@perwatt/core';
-import { parseDocument } from 'yaml';
 import type * as z from 'zod';
 import { countParams } from '../flops/count-params.js';
+import { parseOwnYaml } from '../own-yaml.js';
 import { type CatalogueModel, OwnEntries } from './catalogue-schema.js';
 import type { Catalogue } from './load-catalogue.js';
 
@@ -33,13 +33,9 @@ export function withOwnEntries(catalogue: Catalogue, { text, file }: OwnFile): C
 }
 
 function parse(text: string, file: string): z.infer<typeof OwnEntries> {
-  const document = parseDocument(text, { prettyErrors: true });
-  if (document.errors.length > 0)
-    throw invalid(
-      file,
-      document.errors.map((error) => error.message.split('\n')[0] ?? ''),
-    );
-  const result = OwnEntries.safeParse(document.toJS() ?? {});
+  const read = parseOwnYaml(text);
+  if ('problems' in read) throw invalid(file, read.problems);
+  const result = OwnEntries.safeParse(read.value);
   if (result.success) return result.data;
   throw invalid(
     file,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { didYouMean, PerwattError } from '@perwatt/core';
-import { parseDocument } from 'yaml';
 import type * as z from 'zod';
+import { parseOwnYaml } from '../own-yaml.js';
 import { type AmountRange, FactorFile, OwnFactors, PriceFile } from './factor-schema.js';
 
 /** A file of factors or prices: its text in YAML or JSON, and its name for messages. */
@@ -113,10 +113,9 @@ export const shippedPrices = (): PriceFile => PriceFile.parse(JSON.parse(shipped
 export const parsePriceFile = (own: FactorText): PriceFile => parsed(own, PriceFile);
 
 function parsed<T>({ text, file }: FactorText, schema: z.ZodType<T>): T {
-  const document = parseDocument(text, { prettyErrors: true });
-  const broken = document.errors.map((error) => error.message.split('\n')[0] ?? '');
-  if (broken.length > 0) throw new PerwattError('INPUT_INVALID', `${file}: ${broken.join('; ')}`);
-  const result = schema.safeParse(document.toJS() ?? {});
+  const read = parseOwnYaml(text);
+  if ('problems' in read) throw new PerwattError('INPUT_INVALID', `${file}: ${read.problems.join('; ')}`);
+  const result = schema.safeParse(read.value);
   if (result.success) return result.data;
   const problems = result.error.issues.map(
     ({ path, message }) => `${path.map(String).join('.') || 'the file'}: ${message}`,
