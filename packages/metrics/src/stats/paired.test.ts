@@ -37,8 +37,20 @@ describe('a paired difference', () => {
     expect(paired.dropped_items).toBe(1);
   });
 
-  test('may be one of figures that are 0', () => {
-    expect(told(pairedDifference(scores('0000'), scores('1010'))).value).toBe(0.5);
+  test('may be one of figures that are 0, also as accuracy among the totals of a cell', () => {
+    const [none, half] = [scores('0000'), scores('1010')];
+    const wide = (entries: Contribution[]) =>
+      entries.map((entry) => ({ ...entry, totals: [...entry.totals, 1, 2, 3, 4, 5, 6] }));
+    expect(told(pairedDifference(none, half)).value).toBe(0.5);
+    expect(pairedDifference(wide(none), wide(half), powersOf('accuracy'))).toEqual(
+      pairedDifference(none, half),
+    );
+  });
+
+  test('leaves out items that one of the two has no score of', () => {
+    const unscored = { item: 'i0', repeat: 0, totals: [0, 0] };
+    const paired = told(pairedDifference(scores('110'), [unscored, ...scores('010').slice(1)]));
+    expect(paired).toMatchObject({ value: 0, a: 0.5, b: 0.5, items: 2, dropped_items: 1 });
   });
 
   const share = (n: number) => 1.959963984540054 ** 2 / (n + 1.959963984540054 ** 2);
@@ -79,7 +91,7 @@ describe('a paired difference', () => {
     ['nothing in common',       scores('1'),    [{ item: 'x', repeat: 0, totals: [1, 1] }], 'nothing_shared'],
     ['one item',                scores('1'),    scores('0'),    'one_item_one_repeat'],
     ['not a number',            [{ item: 'i0', repeat: 0, totals: [Number.NaN, 1] }], scores('1'), 'no_value'],
-    ['nothing to divide by',    [{ item: 'i0', repeat: 0, totals: [1, 0] }], scores('1'), 'no_value'],
+    ['nothing to divide by',    [{ item: 'i0', repeat: 0, totals: [1, 0] }], scores('1'), 'nothing_shared'],
   ])('is refused for %s', (_, left, right, reason) => {
     expect(pairedDifference(left, right)).toEqual({ reason });
   });

@@ -218,11 +218,23 @@ export function pairedDifference(
   b: readonly Contribution[],
   powers: Powers = [1, -1],
 ): Paired {
-  const plain = powers.length === 2 && powers[0] === 1 && powers[1] === -1;
+  if (isMean(powers)) return meanDifference(a.filter(isDivided), b.filter(isDivided), powers);
+  const sides = sidesOf([a, b], powers, linear);
+  if ('reason' in sides) return sides;
+  return sides.a === 0 || sides.b === 0 ? { reason: 'no_value' } : differenceOf(sides);
+}
+
+/** Whether a figure is the first total over the second, whatever other totals there are. */
+const isMean = (powers: Powers): boolean =>
+  powers.every((power, k) => power === (k === 0 ? 1 : k === 1 ? -1 : 0));
+
+/** Whether there is something to divide by: an answer that nobody scored is in neither mean. */
+const isDivided = ({ totals }: Contribution): boolean => totals[1] !== 0;
+
+function meanDifference(a: readonly Contribution[], b: readonly Contribution[], powers: Powers): Paired {
   const [ownA, ownB] = shared(a, b);
   const sides = sidesOf([a, b], powers, linear);
   if ('reason' in sides) return sides;
-  if (!plain) return sides.a === 0 || sides.b === 0 ? { reason: 'no_value' } : differenceOf(sides);
   const [sizeA, sizeB] = [totalsOf(ownA, 2)[1] ?? 0, totalsOf(ownB, 2)[1] ?? 0];
   const cellsA = meanInfluences(ownA, sides.a, sizeA);
   const cellsB = meanInfluences(ownB, sides.b, sizeB);
