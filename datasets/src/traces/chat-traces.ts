@@ -2,7 +2,6 @@ import { PerwattError } from '@perwatt/core';
 import { isRecord } from '../options.js';
 import { type Conversation, chatRows, roleOf, type Utterance } from './chat-rows.js';
 import { jsonRecord, recordBatches } from './json-records.js';
-import { parquetBatches } from './parquet-rows.js';
 import type { RawRow } from './trace-columns.js';
 import { badRow, shown } from './trace-errors.js';
 import type { TraceFile } from './trace-file.js';
@@ -37,6 +36,7 @@ async function* fieldBatches(
   columns: readonly string[],
 ): AsyncGenerator<FieldRecord[], void, undefined> {
   if ((await file.head(4)).toString('latin1') === 'PAR1') {
+    const { parquetBatches } = await import('./parquet-rows.js');
     for await (const batch of parquetBatches(file, columns))
       yield batch.map(({ row, fields }) => ({ line: row, fields: () => fields }));
     return;

@@ -5,7 +5,6 @@ import { chatTraces } from './chat-traces.js';
 import { csvTraces, fieldsIn } from './csv-traces.js';
 import { jsonElements } from './json-elements.js';
 import { jsonlTraces } from './jsonl-traces.js';
-import { parquetColumns } from './parquet-rows.js';
 import { badFile } from './trace-errors.js';
 import type { TraceFile } from './trace-file.js';
 import { lineBatches } from './trace-lines.js';
@@ -64,7 +63,7 @@ async function namesIn(file: TraceFile, container: Container): Promise<readonly 
     case 'arrow':
       return perwattArrow.keys;
     case 'parquet':
-      return parquetColumns(file);
+      return (await import('./parquet-rows.js')).parquetColumns(file);
     case 'csv':
       return headerNames((await firstText(lineBatches(file.chunks()))) ?? '');
     case 'json':
