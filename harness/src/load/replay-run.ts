@@ -6,7 +6,7 @@ import type { HarnessDeps } from '../deps.js';
 import { firstSamples } from '../first-samples.js';
 import { openPowerLog, type PowerLog } from '../power-log.js';
 import { foreignLoad, idleOver, slept } from '../run-cell.js';
-import { noteClient } from './client-health.js';
+import { type JudgeClientInput, noteClient } from './client-health.js';
 import { dealLoad } from './deal.js';
 import { type LoadRowArrays, remainingRows } from './load-rows.js';
 import { counterNames, type LoadWork } from './load-worker.js';
@@ -103,18 +103,24 @@ export async function runReplay(
       openStream: deps.openPowerStream,
       boundary,
     });
-    try {
-      await firstSamples(power, options.signal);
-      await sit({ run, plan, deps, options, power });
-    } finally {
-      power.close();
-    }
+    const client = await sitWith(power, { run, plan, deps, options, power });
+    const summary = summariseCalls(run, plan.cell_id, options.slo);
+    if (client !== null) noteClient(run, plan.cell_id, { ...client, summary });
     const cell = run.readCell(plan.cell_id);
     const status = cell.status === 'done' ? 'done' : 'interrupted';
     run.updateManifest({ status });
-    return { run, cell, status, summary: summariseCalls(run, plan.cell_id, options.slo) };
+    return { run, cell, status, summary };
   } finally {
     release();
+  }
+}
+
+async function sitWith(power: PowerLog, session: Session) {
+  try {
+    await firstSamples(power, session.options.signal);
+    return await sit(session);
+  } finally {
+    power.close();
   }
 }
 
@@ -141,11 +147,13 @@ interface Session {
   readonly power: PowerLog;
 }
 
-async function sit(session: Session): Promise<void> {
+/** One sitting over what is left; null where nothing is. */
+async function sit(session: Session): Promise<Omit<JudgeClientInput, 'summary'> | null> {
+  let client: Omit<JudgeClientInput, 'summary'> | null = null;
   const { run, plan, options, power, deps } = session;
   const done = rowsOnDisk(run, plan.cell_id);
   const left = remainingRows(plan.rows, done);
-  if (left.row.length === 0) return;
+  if (left.row.length === 0) return null;
   const broken = new AbortController();
   const signal = AbortSignal.any([options.signal, broken.signal]);
   const sitting = run.readCell(plan.cell_id).sittings.length;
@@ -183,18 +191,14 @@ async function sit(session: Session): Promise<void> {
     const after = await idleOver(power, { ...baseline, when: 'after' });
     tally.phase('adding up');
     settleReplay(run, plan.cell_id, { sitting, expected: plan.rows.row.length, live: { power, after } });
-    noteClient(run, plan.cell_id, {
-      health,
-      sitting: ended,
-      calibrated_per_s: options.calibrated_per_s,
-      summary: summariseCalls(run, plan.cell_id, {}),
-    });
+    client = { health, sitting: ended, calibrated_per_s: options.calibrated_per_s };
   } finally {
     clearInterval(upkeep);
     signal.removeEventListener('abort', stop);
     stop();
   }
   if (broken.signal.aborted) throw broken.signal.reason;
+  return client;
 }
 
 /** The calls that are left, dealt to the workers. */

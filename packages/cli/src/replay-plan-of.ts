@@ -1,25 +1,23 @@
 import type { Arrivals, EndpointFacts } from '@perwatt/core';
-import type { TraceTable } from '@perwatt/datasets';
 import { planReplay, type ReplayPlan, type ReplaySpec } from '@perwatt/harness';
 import { parseDuration } from './duration.js';
 import { keptFlags, type ReplayFlags } from './replay-session.js';
 import type { LoadTarget } from './replay-thread-messages.js';
-import { rowsOfTrace } from './replay-trace.js';
+import type { ReadTrace } from './replay-trace-thread.js';
 
 export interface PlanInput {
   readonly flags: ReplayFlags;
-  readonly table: TraceTable;
+  readonly read: ReadTrace;
   readonly arrivals: Arrivals | null;
   readonly facts: EndpointFacts;
   readonly target: LoadTarget;
 }
 
 /** What flags and a trace amount to. */
-export function planOf({ flags, table, arrivals, facts, target }: PlanInput): ReplayPlan {
-  const { path, format, sha256 } = table.meta;
+export function planOf({ flags, read, arrivals, facts, target }: PlanInput): ReplayPlan {
   const cap = flags.concurrency;
   return planReplay({
-    trace: { path, format, sha256 },
+    trace: read.trace,
     settings: { flags: keptFlags(flags) },
     endpoint: {
       url: target.url,
@@ -36,12 +34,7 @@ export function planOf({ flags, table, arrivals, facts, target }: PlanInput): Re
     ...(flags.power === undefined
       ? {}
       : { power: { sources: flags.power === 'none' ? [] : flags.power.split(',') } }),
-    rows: rowsOfTrace(table, {
-      arrivals,
-      seed: flags.seed,
-      input_tokens: flags.inputTokens ?? null,
-      output_tokens: flags.outputTokens ?? null,
-    }),
+    rows: read.rows,
   });
 }
 

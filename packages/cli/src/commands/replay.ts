@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { openAiClient } from '@perwatt/clients';
-import { type EndpointFacts, PerwattError, zeroOutputPolicies } from '@perwatt/core';
-import { loadTrace } from '@perwatt/datasets';
+import { type Arrivals, type EndpointFacts, PerwattError, zeroOutputPolicies } from '@perwatt/core';
 import { type ReplayDeps, type ReplayOutcome, type ReplayPlan, runReplay } from '@perwatt/harness';
 import type { RunFolder } from '@perwatt/records';
 import { Command, Option } from 'commander';
@@ -17,6 +16,7 @@ import { freshReplay, type ReplayFlags, type ReplaySession, resumedReplay } from
 import { replayEnergy, replayTable } from '../replay-table.js';
 import type { LoadTarget } from '../replay-thread-messages.js';
 import { loadThreads } from '../replay-threads.js';
+import { readTrace, type TraceJob } from '../replay-trace-thread.js';
 import { parseSlo } from '../slo-flags.js';
 
 const examples = `
@@ -107,15 +107,9 @@ async function replay(
     idle_timeout_ms: parseDuration(flags.idleTimeout),
   };
   const facts = await factsOf(target, flags.model, deps);
-  const table = await loadTrace(trace, {
-    root: io.cwd,
-    zeroOutput: flags.zeroOutput,
-    signal: io.signal,
-    ...(flags.format === undefined ? {} : { format: flags.format }),
-    ...(flags.maxRows === undefined ? {} : { limit: flags.maxRows }),
-  });
   const arrivals = arrivalsOf(flags, trace);
-  const plan = planOf({ flags, table, arrivals, facts, target });
+  const read = await readTrace(traceJob(trace, arrivals, { flags, io }), io.signal);
+  const plan = planOf({ flags, read, arrivals, facts, target });
   checkSame(run, plan);
   const calibrated_per_s = flags.check
     ? await checkClient(plan.rows, { workers: flags.workers, target, clock: deps.clock, signal: io.signal })
@@ -144,6 +138,24 @@ async function replay(
     },
   }).finally(() => display?.stop());
   conclude(outcome, flags, io);
+}
+
+function traceJob(
+  path: string,
+  arrivals: Arrivals | null,
+  { flags, io }: { readonly flags: ReplayFlags; readonly io: Io },
+): TraceJob {
+  const { zeroOutput, format, maxRows, seed, inputTokens, outputTokens } = flags;
+  return {
+    load: {
+      path,
+      root: io.cwd,
+      zeroOutput,
+      ...(format === undefined ? {} : { format }),
+      ...(maxRows === undefined ? {} : { limit: maxRows }),
+    },
+    calls: { arrivals, seed, input_tokens: inputTokens ?? null, output_tokens: outputTokens ?? null },
+  };
 }
 
 async function factsOf(
