@@ -263,6 +263,19 @@ test('a crash before every cell had its file is made good', async () => {
   expect(again.run.readCell(lost)).toMatchObject({ status: 'done', position: 7 });
 });
 
+test('a run merged from others is not gone on with: it was made elsewhere', async () => {
+  const broken = fakeWorld({ broken: ['m2'] });
+  const { run: folder } = await run(await quickPlan(yaml, broken), broken);
+  const { run_id, perwatt_version, host, clocks, order } = folder.manifest;
+  folder.updateManifest({ merged: [{ run_id, perwatt_version, host, clocks, cells: order }] });
+  await expect(
+    resumeRun(folder, null, { deps: fakeWorld(), options: { root: '', signal: never } }),
+  ).rejects.toMatchObject({
+    code: 'INPUT_INVALID',
+    message: expect.stringMatching(/merged from .*; 4 of its/),
+  });
+});
+
 test('a resume of a finished run does nothing', async () => {
   const deps = fakeWorld();
   const { run: folder } = await run(await quickPlan(yaml, deps), deps);

@@ -80,7 +80,8 @@ export interface ResumeInput {
 /**
  * Goes on with a run: settles what a crash left open, then does what is missing. Refuses when the matrix, its data or
  * its models are no longer what the run was made of, naming what changed. What only finished cells need is not asked
- * for; where all are finished nothing is done and `results` is empty.
+ * for; where all are finished nothing is done and `results` is empty. A run put together from several is refused while cells
+ * are open: its facts of host, clock and power are those of the places it was made in.
  *
  * @param matrix the file as it is now, or null to take the run's own
  */
@@ -102,6 +103,7 @@ export async function resumeRun(
       run.updateManifest({ status: 'done' });
       return { run, status: 'done', results: [] };
     }
+    refuseMerged(manifest, open.length);
     const sources = await readable(manifest.matrix.power, deps);
     const full = await planMatrix(manifest.matrix, deps, filterOf(open, known));
     const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, { run, open, known });
@@ -112,6 +114,18 @@ export async function resumeRun(
   } finally {
     release();
   }
+}
+
+function refuseMerged({ run_id, merged }: RunManifest, open: number): void {
+  if (merged === undefined) return;
+  const parts = merged.map((part) => part.run_id).join(', ');
+  throw new PerwattError(
+    'INPUT_INVALID',
+    `run ${run_id} was merged from ${parts}; ${open} of its cells are open`,
+    {
+      hint: 'Resume the runs it was merged from where they were made, then merge them again.',
+    },
+  );
 }
 
 /** Keeps what the open cells are made of; everything where a crash left one without its file. */

@@ -2,9 +2,12 @@ import { PerwattError } from '@perwatt/core';
 
 const safe = /^[A-Za-z0-9][A-Za-z0-9._+@=,-]{0,199}$/;
 
+/** Whether `name` can be a file's name and stays in its folder. */
+export const isFileName = (name: string): boolean => safe.test(name);
+
 /** `name` itself when it can be a file's name and stays in its folder; else throws `INPUT_INVALID`. */
 export function fileName(what: string, name: string): string {
-  if (safe.test(name)) return name;
+  if (isFileName(name)) return name;
   throw new PerwattError(
     'INPUT_INVALID',
     `${what} ${JSON.stringify(name)} cannot be a file name: use letters, digits and . _ + @ = , - only`,

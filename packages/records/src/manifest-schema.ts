@@ -1,13 +1,15 @@
 import { provenances, tables } from '@perwatt/core';
 import * as z from 'zod';
+import { isFileName } from './file-names.js';
 
 // Loose on purpose: what a later version of the same schema adds passes through; what code here relies on is checked.
 
 const instant = z.string().regex(/^-?\d+$/, 'expected a decimal string of ns');
 const count = z.int().min(0);
+const file = z.string().refine(isFileName, 'expected the name of a file in the same folder');
 
 const Segment = z.looseObject({
-  file: z.string(),
+  file,
   table: z.enum(Object.keys(tables)),
   sitting: count,
   rows: count,
@@ -19,14 +21,14 @@ const Segment = z.looseObject({
 const PowerDomain = z.looseObject({ id: z.string(), source: z.string(), in_total: z.boolean() });
 
 const Power = z.looseObject({
-  file: z.string(),
+  file,
   source: z.string(),
   provenance: z.enum(provenances),
   period_ns: z.number(),
   domains: z.array(PowerDomain),
   boot_id: z.string().nullable(),
   segment: Segment.nullable(),
-  channels: z.looseObject({ file: z.string(), segment: Segment.nullable() }).nullish(),
+  channels: z.looseObject({ file, segment: Segment.nullable() }).nullish(),
 });
 
 /** What is checked of `run.json`. */

@@ -1,5 +1,6 @@
 import { PerwattError } from '@perwatt/core';
 import * as z from 'zod';
+import { isFileName } from './file-names.js';
 import type { SegmentEntry } from './manifest.js';
 
 /** A file that figures were imported from, as it was read. */
@@ -36,7 +37,10 @@ export const PublishedSchema = z.looseObject({
   importer: z.looseObject({ kind: z.string(), version: z.int() }),
   imported: z.string(),
   files: z.array(z.looseObject({ file: z.string(), sha256: z.string() })),
-  segment: z.looseObject({ file: z.string(), table: z.literal('published') }),
+  segment: z.looseObject({
+    file: z.string().refine(isFileName, 'expected a file of the same folder'),
+    table: z.literal('published'),
+  }),
 });
 
 /** Whether a manifest's text is of a published run. False for what isn't JSON. */

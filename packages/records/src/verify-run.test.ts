@@ -75,6 +75,7 @@ describe('a problem is', () => {
     ['a cell without a file',         () => rmSync(inCell('cell.json')),                             'json_invalid',    'cells/c-a',                  /cell\.json is missing/],
     ['a cell without a folder',       () => rmSync(run.cellFolder('c-a'), { recursive: true }),      'cell_missing',    'cells/c-a',                  /has no file/],
     ['a cell that was not planned',   () => run.updateManifest({ order: ['c-b'] }),                  'file_unlisted',   'cells/c-a',                  /not in the order/],
+    ['a segment in another folder',   () => change(({ segments }) => ({ segments: segments.map((s) => ({ ...s, file: '../../../x' })) })), 'json_invalid', 'cells/c-a',               /segments\[?\.?0\]?\.file: expected the name of a file/],
     ['a broken manifest',             () => writeFileSync(join(run.path, 'run.json'), '{'),          'json_invalid',    'run.json',                   /is not JSON/],
     ['a meter that says more',        ledger('meter_j', 1 + 1e-8),                                   'conservation',    'cells/c-a',                  /are not the [\d.]+ J of the meter$/],
     ['a ledger that rows do not make', () => change(({ ledgers }) => ({ ledgers: ledgers.map((l) => ({ ...l, queries_j: (l.queries_j ?? 0) + 1, unattributed_j: (l.unattributed_j ?? 0) - 1 })) })), 'conservation', 'cells/c-a', /^40 rows hold [\d.]+ J, the ledgers/],

@@ -5,7 +5,8 @@ import type { Io } from '../io.js';
 
 const help = `
 The runs must be of one matrix (the same hash), and no cell may have been worked on in two of them. Segments are copied
-byte for byte; rows and cells keep the id of the run they come from, and run.json says on which host each was made.
+byte for byte; rows and cells keep the id of the run they come from, and run.json says on which host each was made. What is
+still open is resumed in the runs it was planned in; then merge again.
 
 Example:
   perwatt merge runs/host-a runs/host-b --out runs/both`;
