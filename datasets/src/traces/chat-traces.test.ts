@@ -89,6 +89,14 @@ describe('ShareGPT', () => {
     texts.close();
   });
 
+  test('texts in a file stay apart however many there are', () => {
+    const texts = fileTexts(join(scratch(), 'texts'));
+    const long = (i: number) => `${i}é`.repeat(200_000);
+    const numbers = [0, 1, 2, 3, 4].map((i) => texts.append(long(i)));
+    for (const [i, number] of numbers.entries()) expect(texts.read(number) === long(i)).toBe(true);
+    texts.close();
+  });
+
   test('the question of an empty answer that is left out belongs to the next turn', async () => {
     const talk = {
       id: 'x',
@@ -145,6 +153,7 @@ describe('Parquet', () => {
         [121_999_999_000n, 'h1', 1],
         [122_999_999_000n, 'h0', 1],
       ]);
+      expect([3, 4, 5].map((i) => table.parent(i))).toEqual([2, 1, 0]);
       expect(table.row(3)).toMatchObject({ model: 'gpt-4', kind: 'English', parent_row: 4 });
       expect(table.prompt(3)?.map(({ content }) => content)).toEqual(['q2', 'a2', 'more']);
     },

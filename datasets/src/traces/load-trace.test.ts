@@ -249,3 +249,12 @@ test('a path is read from the root', async () => {
   const root = scratch();
   await expect(loadTrace(join(root, 'x'), { root: '/elsewhere', zeroOutput: 'keep' })).rejects.toThrow(root);
 });
+
+test('a name at the end of a CRLF line is the name alone, quoted or not', async () => {
+  const crlf = burst.replace('417,API log', '417,"API, log"').replaceAll('\n', '\r\n');
+  expect(rowsOf(await loadText('b.csv', crlf)).map(({ kind }) => kind)).toEqual([
+    'Conversation log',
+    'Conversation log',
+    'API, log',
+  ]);
+});
