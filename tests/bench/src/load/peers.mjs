@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const folderOf = (name) => fileURLToPath(new URL(`./.venv/${name}`, import.meta.url));
+const folderOf = (name) => fileURLToPath(new URL(`../../.venv/load/${name}`, import.meta.url));
 const listOf = (name) => fileURLToPath(new URL(`./${name}.txt`, import.meta.url));
 
 /** The version of a program that ours is held against. */
@@ -11,7 +11,7 @@ export const peerVersion = (name) =>
   readFileSync(listOf(name), 'utf8').match(new RegExp(`^${name}==(.*)$`, 'm'))?.[1] ?? null;
 
 /**
- * A Python environment with the pinned program, made once under `src/load/.venv`. Where it can't be made, `bin` is null and
+ * A Python environment with the pinned program, made once under `tests/bench/.venv/load`. Where it can't be made, `bin` is null and
  * `problem` says why.
  */
 export function peer(name) {
