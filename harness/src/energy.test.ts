@@ -154,6 +154,23 @@ test('a ledger tells its meter net of the loaded model and net of the idle host'
   expect(sum?.net_host_j).toBeCloseTo(280, 6);
 });
 
+test('a sitting that answered nothing and has no baseline leaves the net energy of the others', () => {
+  const calls = [call('q1', 2, 6)];
+  const input = { series: [series('a', 10)], calls, surviving: calls, window };
+  const good = ledgersOf({ ...input, baselines: [idle('before', 4)] });
+  const bare = ledgersOf({ ...input, calls: [], surviving: [] });
+  const answered = ledgersOf(input);
+  const net = (...[a, b, which]: Parameters<typeof addLedgers>) => addLedgers(a, b, which)[0];
+  expect(net(good, bare, { before: true, more: false })?.net_j).toBeCloseTo(120, 3);
+  expect(net(bare, good, { before: false, more: true })?.net_j).toBeCloseTo(120, 3);
+  expect(net(good, bare, { before: true, more: false })?.meter_j).toBeCloseTo(400, 6);
+  expect(net(good, good, { before: true, more: false })?.net_j).toBeCloseTo(240, 3);
+  expect(net(good, answered)?.net_j).toBeNull();
+  expect(net(answered, bare, { before: true, more: false })?.net_j).toBeNull();
+  const unknown = bare.map((ledger) => ({ ...ledger, meter_j: null }));
+  expect(net(good, unknown, { before: true, more: false })?.net_j).toBeNull();
+});
+
 test('ledgers of sittings add up; a domain that one of them lacks has no total', () => {
   const calls = [call('q1', 2, 6)];
   const both = ledgersOf({ series: [series('a', 10), series('b', 5)], calls, surviving: calls, window });

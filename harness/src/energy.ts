@@ -234,14 +234,23 @@ const overlaps = (spans: readonly Window[], clip: Window): Window[] =>
     clip,
   );
 
+/** Which of two sums of sittings answered a query. */
+export interface Answered {
+  readonly before: boolean;
+  readonly more: boolean;
+}
+
 /**
- * Ledgers of two sittings summed. A domain that one of them lacks, or whose energy one does not know, is null.
+ * Ledgers of two sittings summed. A domain that one of them lacks, or whose energy one does not know, is null. Net energy
+ * that is not known for want of a baseline makes the sum null where a query was answered; a sitting without any adds none.
  *
  * @param before null when nothing was measured before
+ * @param answered default both
  */
 export function addLedgers(
   before: readonly DomainLedger[] | null,
   more: readonly DomainLedger[],
+  answered: Answered = { before: true, more: true },
 ): DomainLedger[] {
   if (before === null) return [...more];
   const domains = new Set([...before, ...more].map((l) => l.domain));
@@ -255,13 +264,24 @@ export function addLedgers(
       meter_j: plus(a.meter_j, b.meter_j),
       queries_j: plus(a.queries_j, b.queries_j),
       unattributed_j: plus(a.unattributed_j, b.unattributed_j),
-      net_j: plus(a.net_j ?? null, b.net_j ?? null),
-      net_host_j: plus(a.net_host_j ?? null, b.net_host_j ?? null),
+      net_j: plusNet([a, b], 'net_j', answered),
+      net_host_j: plusNet([a, b], 'net_host_j', answered),
       lost_work_j: plus(a.lost_work_j, b.lost_work_j),
       coverage_ratio: Math.min(a.coverage_ratio, b.coverage_ratio),
       reason: a.reason ?? b.reason,
     };
   });
+}
+
+function plusNet(
+  [a, b]: readonly [DomainLedger, DomainLedger],
+  key: 'net_j' | 'net_host_j',
+  answered: Answered,
+): number | null {
+  const [was = null, more = null] = [a[key], b[key]];
+  if (was === null && a.meter_j !== null && !answered.before) return more;
+  if (more === null && b.meter_j !== null && !answered.more) return was;
+  return plus(was, more);
 }
 
 const nothing: Omit<DomainLedger, 'domain' | 'in_total'> = {

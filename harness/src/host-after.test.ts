@@ -1,6 +1,7 @@
 import { instant } from '@perwatt/core';
 import { steadyPowerSource, testDomain } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
+import { withHostAfter } from './host-after.js';
 import { runPlan } from './run-matrix.js';
 import { fakeWorld, quickPlan, temporaryFolder } from './world.fixture.js';
 
@@ -38,5 +39,34 @@ test('the idle host after a cell counts in its energy net of the idle host, and 
   expect(Math.abs(net_host_j! - (meter_j! - before.power_w * seconds))).toBeGreaterThan(1);
   expect(cell!.verdict?.reasons.map(({ text }) => text)).toContainEqual(
     expect.stringMatching(/^idle power of fake:0 \(host_idle\) changed by/),
+  );
+});
+
+test('an idle host that was not measured before a cell is known from after it, and the verdict says so', async () => {
+  const deps = { ...fakeWorld({ call_ms: 20 }), powerSources: () => [warmingHost()] };
+  const plan = await quickPlan(yaml, deps);
+  const { run } = await runPlan(plan, deps, {
+    root: temporaryFolder(),
+    signal: new AbortController().signal,
+  });
+  const [whole] = run.cells();
+  const [own] = whole!.sittings;
+  const after = own!.baselines.find((b) => b.kind === 'host_idle' && b.when === 'after')!;
+  const loaded = own!.baselines.filter(({ kind }) => kind === 'loaded_idle');
+  const ledgers = whole!.ledgers.map((ledger) => ({ ...ledger, net_host_j: null }));
+  const bare = { ...own!, baselines: loaded };
+  const filledWith = (...others: (typeof bare)[]) => {
+    run.writeCell({ ...whole!, sittings: [bare, ...others], ledgers });
+    return withHostAfter(plan.cells[0]!, { run, plan, sitting: 0, after });
+  };
+  const filled = filledWith();
+  const seconds = Number(BigInt(own!.end_ns!) - BigInt(own!.start_ns)) / 1e9;
+  const { meter_j, net_host_j } = filled.ledgers[0]!;
+  expect(net_host_j).toBeCloseTo(meter_j! - after.powers[0]!.power_w! * seconds, 6);
+  expect(filled.verdict?.reasons.map(({ code }) => code)).toContain('baseline_late');
+  expect(filledWith({ ...bare, sitting: 1 }).ledgers[0]?.net_host_j).toBeNull();
+  expect(filledWith({ ...bare, sitting: 1, end_ns: bare.start_ns }).ledgers[0]?.net_host_j).toBeCloseTo(
+    net_host_j!,
+    6,
   );
 });

@@ -1,6 +1,6 @@
 import { instant } from '@perwatt/core';
 import { netEnergy, type Window } from '@perwatt/metrics';
-import type { Baseline, CellFile, DomainLedger, RunFolder } from '@perwatt/records';
+import type { Baseline, CellFile, DomainLedger, RunFolder, Sitting } from '@perwatt/records';
 import { baselinePoints } from './energy.js';
 import { judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
@@ -23,10 +23,10 @@ export function withHostAfter(cell: Cell, { run, plan, sitting, after }: HostAft
   if (own === undefined) return file;
   const baselines = [...own.baselines, after];
   const sittings = file.sittings.map((s) => (s === own ? { ...s, baselines } : s));
-  const window = { start: instant(BigInt(own.start_ns)), end: instant(BigInt(own.end_ns ?? own.start_ns)) };
+  const change = { before: file.sittings, after: sittings };
   const ledgers = file.ledgers.map((ledger) => ({
     ...ledger,
-    net_host_j: netAgain(ledger, { window, before: own.baselines, after: baselines }),
+    net_host_j: netAgain(ledger, own.sitting, change),
   }));
   const changed: CellFile = { ...file, sittings, ledgers };
   if (file.verdict === null) return changed;
@@ -41,20 +41,34 @@ export function withHostAfter(cell: Cell, { run, plan, sitting, after }: HostAft
 }
 
 interface Changed {
-  readonly window: Window;
-  readonly before: readonly Baseline[];
-  readonly after: readonly Baseline[];
+  readonly before: readonly Sitting[];
+  readonly after: readonly Sitting[];
 }
 
-/** Energy of a ledger net of the idle host, the host's part of one sitting taken anew; null stays null. */
-function netAgain({ domain, net_host_j = null }: DomainLedger, { window, before, after }: Changed) {
-  const was = idleOf(before, domain, window);
-  const now = idleOf(after, domain, window);
-  return net_host_j === null || was === null || now === null ? net_host_j : net_host_j + was - now;
+/**
+ * Energy of a ledger net of the idle host, one sitting's part of it taken anew. Where the host was measured only after the
+ * sitting, its net energy is known from now on, unless another sitting of the cell has no baseline at all.
+ */
+function netAgain(ledger: DomainLedger, sitting: number, { before, after }: Changed): number | null {
+  const { domain, meter_j, net_host_j = null } = ledger;
+  const idleIn = (sittings: readonly Sitting[]) => {
+    const own = sittings.find((s) => s.sitting === sitting);
+    return own === undefined ? null : idleOf(own, domain);
+  };
+  const [was, now] = [idleIn(before), idleIn(after)];
+  if (now === null) return net_host_j;
+  if (net_host_j !== null && was !== null) return net_host_j + was - now;
+  if (net_host_j !== null || meter_j === null) return net_host_j;
+  return after.reduce<number | null>((net, own) => {
+    const idle = idleOf(own, domain);
+    return net === null || idle === null ? null : net - idle;
+  }, meter_j);
 }
 
-/** What the idle host draws over a window, J; null without a baseline of it. */
-function idleOf(baselines: readonly Baseline[], domain: string, window: Window): number | null {
+/** What the idle host draws over a sitting, J; null without a baseline of it. */
+function idleOf({ baselines, start_ns, end_ns }: Sitting, domain: string): number | null {
+  const window: Window = { start: instant(BigInt(start_ns)), end: instant(BigInt(end_ns ?? start_ns)) };
+  if (window.end === window.start) return 0;
   const { energy_j } = netEnergy({
     gross: { energy_j: 0, lo_j: 0, hi_j: 0 },
     window,

@@ -70,6 +70,8 @@ const judge = (change: Partial<JudgeInput> = {}) =>
 
 const failed = (n: number) => [...queries(100 - n), ...queries(n, { status: 'failed', verdict: 'error' })];
 const drifted = [baseline('loaded_idle', 'before', 10), baseline('loaded_idle', 'after', 12)];
+const late = [baseline('loaded_idle', 'before', 10), baseline('host_idle', 'after', 5)];
+const early = [baseline('loaded_idle', 'before', 10), baseline('host_idle', 'before', 5)];
 
 const far = { endpoint: { kind: 'http', endpoint: 'http://gpu-host/v1' } } as CellFile['provenance'];
 
@@ -94,6 +96,8 @@ test.each<[change: Partial<JudgeInput>, state: string, codes: string[], why: str
   [{ cell: cell({ sittings: [{ ...sitting, suspended: true }] }) },           'invalid', ['suspended'],      'the host slept'],
   [{ cell: cell({ sittings: [{ ...sitting, baselines: drifted }] }) },        'invalid', ['baseline_drift'], '20 % of drift'],
   [{ cell: cell({ sittings: [{ ...sitting, baselines: drifted }] }), protocol: protocols.standard }, 'flagged', ['baseline_drift'], 'standard only flags it'],
+  [{ cell: cell({ sittings: [{ ...sitting, baselines: late }] }) },           'flagged', ['baseline_late'],  'the idle host is known from after it only'],
+  [{ cell: cell({ sittings: [{ ...sitting, baselines: early }] }) },          'valid',   [],                 'the idle host is known from before it only'],
 ])('%# %s is %s %j: %s', (change, state, codes) => {
   const verdict = judge(change);
   expect([verdict.state, verdict.reasons.map((r) => r.code)]).toEqual([state, codes]);

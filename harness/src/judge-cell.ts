@@ -1,5 +1,12 @@
 import { isElsewhere, type QueryRow } from '@perwatt/core';
-import type { BaselinePower, CellFile, CellVerdict, Sitting, VerdictReason } from '@perwatt/records';
+import type {
+  Baseline,
+  BaselinePower,
+  CellFile,
+  CellVerdict,
+  Sitting,
+  VerdictReason,
+} from '@perwatt/records';
 import { flagReasons } from './power-flags.js';
 import type { Protocol } from './protocols.js';
 
@@ -138,7 +145,10 @@ function* sittingFindings({ sittings }: CellFile, protocol: Protocol) {
       'Keep it awake and run the cell again.',
     );
   }
-  for (const sitting of sittings) yield* driftFindings(sitting, protocol);
+  for (const sitting of sittings) {
+    yield* driftFindings(sitting, protocol);
+    yield* lateFindings(sitting);
+  }
 }
 
 const lengthS = (s: Sitting) => (s.end_ns === null ? 0 : Number(BigInt(s.end_ns) - BigInt(s.start_ns)) / 1e9);
@@ -158,6 +168,22 @@ function* driftFindings(sitting: Sitting, { drift_limit }: Protocol) {
         'Let the machine settle, or raise the cool-down.',
       );
     }
+  }
+}
+
+/** Idle power of the host that only the baseline after a sitting tells. */
+function* lateFindings({ baselines }: Sitting) {
+  const known = (when: Baseline['when']) =>
+    (baselines.findLast((b) => b.kind === 'host_idle' && b.when === when)?.powers ?? [])
+      .filter(({ power_w }) => power_w !== null)
+      .map(({ domain }) => domain);
+  const before = known('before');
+  for (const domain of known('after').filter((id) => !before.includes(id))) {
+    yield flag(
+      'baseline_late',
+      `idle power of ${domain} (host_idle) was read only after the cell, so its drift is not known`,
+      null,
+    );
   }
 }
 

@@ -76,6 +76,10 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     earlier: earlier?.filter((ledger) => ledger.in_total).map((ledger) => ledger.domain) ?? null,
   });
   const { settled } = completedQueries(run, cell.id);
+  const answered = {
+    before: [...settled.values()].some((row) => row.sitting < sitting),
+    more: surviving.length > 0,
+  };
   const rows = answers
     .filter((answer) => !settled.has(answer.query_id))
     .map((answer) =>
@@ -107,7 +111,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   const merged: CellFile = {
     ...before,
     sittings: before.sittings.map((s) => (s.sitting === sitting ? flagged : s)),
-    ledgers: hasTime(closed) ? addLedgers(earlier, ledgers) : before.ledgers,
+    ledgers: hasTime(closed) ? addLedgers(earlier, ledgers, answered) : before.ledgers,
     segments: segment === null ? before.segments : [...before.segments, segment],
   };
   const queries = run.readQueries(cell.id).rows;

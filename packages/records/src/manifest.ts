@@ -190,7 +190,8 @@ export interface DomainLedger {
   readonly unattributed_j: number | null;
   /**
    * The meter less the idle, loaded model, and less the idle host; null without a baseline, absent in older runs. May be
-   * negative. The idle host is the one before: it is measured again only after the ledger was written, and reports use both.
+   * negative. A sitting that answered nothing and has no baseline is left out of both. The idle host of after a sitting
+   * joins when it is measured.
    */
   readonly net_j?: number | null;
   readonly net_host_j?: number | null;
