@@ -5,6 +5,7 @@ import { type PublishedRow, published } from '@perwatt/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createPublishedRun, readPublished } from './published-run.js';
 import { openRun } from './run-folder.js';
+import { verifyRun } from './verify-run.js';
 
 let root = '';
 beforeEach(() => {
@@ -91,6 +92,23 @@ test('a bit flipped in the rows is named', () => {
       reason: expect.stringMatching(/checksum|sha256|unreadable/),
     }),
   ]);
+});
+
+test('verify reads it whole, and names what is not as it was written', () => {
+  const { path, manifest } = written([row(1), row(2)]);
+  const file = join(path, manifest.segment.file);
+  const whole = verifyRun(path);
+  expect(whole).toMatchObject({ run_id: 'imported', cells: 0, segments: 1, rows: 2, findings: [] });
+  const bytes = readFileSync(file);
+  writeFileSync(join(path, 'other-0.arrows'), bytes);
+  bytes[bytes.length - 40] = (bytes[bytes.length - 40] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  expect(verifyRun(path).findings.map(({ code, where }) => [code, where])).toEqual([
+    ['segment_damaged', 'published-0.arrows'],
+    ['file_unlisted', 'other-0.arrows'],
+  ]);
+  writeFileSync(join(path, 'run.json'), '{"kind":"published"}');
+  expect(verifyRun(path).findings).toMatchObject([{ code: 'json_invalid', where: 'run.json' }]);
 });
 
 test('rows that are gone are named', () => {

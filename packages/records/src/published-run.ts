@@ -93,10 +93,15 @@ function unmade(error: unknown, path: string): unknown {
  * or its manifest is broken, `RUN_SCHEMA_NEWER` when a newer version wrote it.
  */
 export function readPublished(path: string): PublishedRun {
+  const manifest = publishedManifest(path);
+  const { rows, torn } = readTable(path, 'published', [manifest.segment]);
+  return { manifest, rows, torn };
+}
+
+/** What the published run at `path` says of itself. Throws as `readPublished`. */
+export function publishedManifest(path: string): PublishedManifest {
   const file = join(path, MANIFEST);
   const text = existsSync(path) ? readTextIfThere(file) : null;
   if (text === null) throw new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
-  const manifest = parseJsonFile<PublishedManifest>(file, text, PublishedSchema);
-  const { rows, torn } = readTable(path, 'published', [manifest.segment]);
-  return { manifest, rows, torn };
+  return parseJsonFile<PublishedManifest>(file, text, PublishedSchema);
 }

@@ -28,7 +28,6 @@ export function checkCell(run: RunFolder, cell: CellFile): Checked {
   const checks = cellTables.flatMap((table) =>
     cellSegments(run, cell, table).map((source) =>
       checkSegment({
-        run,
         place,
         table,
         ...source,

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { messageOf, PerwattError } from '@perwatt/core';
 import { type Checked, type Finding, found, problem, together } from './findings.js';
 import type { CellFile } from './manifest.js';
+import type { PublishedManifest } from './published-manifest.js';
+import { publishedManifest } from './published-run.js';
 import { readableCells } from './run-cells.js';
 import { openRun, type RunFolder } from './run-folder.js';
 import { powerSegment, powerTables } from './run-segments.js';
@@ -24,15 +26,16 @@ export interface Verification {
 /**
  * Reads all of the run at `path` and reports everything that is not as it was written: checksums of closed segments, seals
  * of every batch, schemas, counts, query ids, energies that don't add up, files that don't belong. Reads only, and needs
- * memory for the ids of one cell. Throws `RUN_NOT_FOUND` when there is no run, `RUN_SCHEMA_NEWER` for one of a newer version.
+ * memory for the ids of one cell. Of an imported run the same as far as it has it. Throws `RUN_NOT_FOUND` when there is no run, `RUN_SCHEMA_NEWER` for one of a newer version.
  */
 export function verifyRun(path: string): Verification {
   let run: RunFolder;
   try {
     run = openRun(path);
   } catch (error) {
-    if (!(error instanceof PerwattError) || error.code !== 'RUN_INVALID') throw error;
-    return { run_id: null, cells: 0, ...found(problem('json_invalid', 'run.json', messageOf(error))) };
+    if (!(error instanceof PerwattError)) throw error;
+    if (error.code === 'RUN_PUBLISHED') return verifyPublished(path);
+    return unreadable(error);
   }
   const { cells, broken } = readableCells(run);
   const checked = together([
@@ -48,6 +51,39 @@ export function verifyRun(path: string): Verification {
     checkPower(run),
   ]);
   return { run_id: run.manifest.run_id, cells: cells.length, ...checked };
+}
+
+function unreadable(error: PerwattError): Verification {
+  if (error.code !== 'RUN_INVALID') throw error;
+  return { run_id: null, cells: 0, ...found(problem('json_invalid', 'run.json', messageOf(error))) };
+}
+
+/** A run of figures that others published: its one segment, and that nothing else looks like one. */
+function verifyPublished(path: string): Verification {
+  let manifest: PublishedManifest;
+  try {
+    manifest = publishedManifest(path);
+  } catch (error) {
+    if (!(error instanceof PerwattError)) throw error;
+    return unreadable(error);
+  }
+  const { run_id, segment } = manifest;
+  const own = { run_id: new Set([run_id]), provenance: new Set(['published']) };
+  const others = readdirSync(path)
+    .filter((file) => file.endsWith('.arrows') && file !== segment.file)
+    .sort();
+  const checked = together([
+    checkSegment({
+      place: '',
+      table: 'published',
+      path: join(path, segment.file),
+      entry: segment,
+      crashed: false,
+      names: own,
+    }),
+    found(...others.map((file) => problem('file_unlisted', file, 'run.json knows nothing of the file'))),
+  ]);
+  return { run_id, cells: 0, ...checked };
 }
 
 /** Cells that the manifest names and the run doesn't have, and the other way round. */
@@ -80,7 +116,7 @@ function checkPower(run: RunFolder): Checked {
   );
   return together([
     ...sources.map(({ table, path, entry }) =>
-      checkSegment({ run, place: 'power', table, path, entry, crashed: entry === null }),
+      checkSegment({ place: 'power', table, path, entry, crashed: entry === null }),
     ),
     found(
       ...unlisted.map((file) =>

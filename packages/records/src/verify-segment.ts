@@ -5,11 +5,9 @@ import type { RecordBatch, Schema } from 'apache-arrow';
 import { namesOf } from './decode-rows.js';
 import { type Checked, type Finding, found, problem } from './findings.js';
 import type { SegmentEntry } from './manifest.js';
-import type { RunFolder } from './run-folder.js';
 import { type SegmentInfo, scanSegment } from './scan-segment.js';
 
 export interface SegmentCheck {
-  readonly run: RunFolder;
   /** Folder of the segment within the run. */
   readonly place: string;
   readonly table: TableName;
@@ -29,7 +27,7 @@ const cutOff =
 /** Reads a segment whole, and says what of it is not as its table, its manifest and its seals have it. */
 export function checkSegment(check: SegmentCheck): Checked {
   const { table, path, entry } = check;
-  const where = `${check.place}/${basename(path)}`;
+  const where = [check.place, basename(path)].filter((part) => part !== '').join('/');
   if (!existsSync(path)) return found(problem('file_missing', where, 'the file is missing'));
   const wrong = new Map<string, string>();
   let schema: Schema | null = null;

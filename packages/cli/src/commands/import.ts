@@ -86,12 +86,13 @@ interface ShowFlags {
 
 function show(path: string, { metric, json }: ShowFlags, io: Io): void {
   const run = readPublished(resolve(io.cwd, path));
+  for (const { file, reason } of run.torn) io.printError(`${file}: ${reason}`);
+  if (run.rows.length === 0) throw new PerwattError('RUN_INVALID', `no row of ${path} can be read`);
   const rows = run.rows.filter((row) => metric === undefined || row.metric === metric);
   if (rows.length === 0) {
     const known = [...new Set(run.rows.map((row) => row.metric))].sort();
-    throw new PerwattError('INPUT_INVALID', `no figure ${metric ?? ''} in ${path}, only ${known.join(', ')}`);
+    throw new PerwattError('INPUT_INVALID', `no figure ${metric} in ${path}, only ${known.join(', ')}`);
   }
-  for (const { file, reason } of run.torn) io.printError(`${file}: ${reason}`);
   const text = metric === undefined ? publishedSummary(run) : publishedTable(rows);
   const lines = json === true ? rows.map((row) => JSON.stringify(row)) : text;
   for (const line of lines) io.print(line);
