@@ -1,8 +1,10 @@
 export type { CpuTimes, HarnessDeps, PreparedModel } from './deps.js';
 export { type CellEstimate, estimatePlan, type PlanEstimate } from './estimate.js';
 export type { DrawnArrivals } from './load/arrival-stream.js';
+export { type CalibrationOptions, calibrateClient } from './load/calibrate.js';
 export { type LoadRowArrays, sharedNumbers, sharedRows } from './load/load-rows.js';
 export { type LoadWork, type LoadWorkerParts, runLoadShare } from './load/load-worker.js';
+export { type LoadTimer, type PaceCounts, type Pacer, type PacerOptions, startPacer } from './load/pacer.js';
 export { planReplay, type ReplayPlan, type ReplaySpec } from './load/replay-plan.js';
 export type { ReplayProgress } from './load/replay-progress.js';
 export {
@@ -35,4 +37,3 @@ export { type Protocol, protocols } from './protocols.js';
 export { type Lease, localQueue, type Queue } from './queue.js';
 export { type RunOptions, type RunOutcome, resumeRun, runPlan } from './run-matrix.js';
 export type { WattsNow } from './series-memory.js';
-export { type CalibrationOptions, calibrateClient } from './load/calibrate.js';

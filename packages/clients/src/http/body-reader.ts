@@ -132,7 +132,7 @@ function markTimes(times: EventTimes, step: Step, at: Instant | null): void {
   if (times.last_content_ns !== null) times.icl_ns.push(elapsed(times.last_content_ns, at));
   times.last_content_ns = at;
   times.first_any_ns ??= at;
-  if (step.content !== '') times.first_content_ns ??= at;
+  if (step.answers) times.first_content_ns ??= at;
 }
 
 /** Follows the running count of a stream: the tokens of each non-empty event. A stream that leaves one uncounted has none. */

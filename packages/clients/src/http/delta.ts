@@ -12,6 +12,8 @@ export type Step =
       readonly content: string;
       readonly reasoning: string;
       readonly empty: boolean;
+      /** Whether it holds answer text, kept or not. */
+      readonly answers: boolean;
       /** Output tokens so far, where this very event says so; else null. */
       readonly counted: number | null;
     }
@@ -93,11 +95,13 @@ export function createAnswer(): AnswerBuilder {
     const value = parseJson(text);
     if (value === undefined && !event.terminated) return { kind: 'none' };
     events += 1;
-    if (text === '') return { kind: 'delta', content: '', reasoning: '', empty: true, counted: null };
+    if (text === '')
+      return { kind: 'delta', content: '', reasoning: '', empty: true, answers: false, counted: null };
     const payload = asObject(value);
     const failure = eventFailure(event, payload);
     if (failure !== null) return { kind: 'failed', failure };
-    const step = { kind: 'delta', ...takePayload(payload ?? {}) } as const;
+    const taken = takePayload(payload ?? {});
+    const step = { kind: 'delta', ...taken, answers: taken.content !== '' } as const;
     if (!step.empty) contentEvents += 1;
     return step;
   };
@@ -118,6 +122,7 @@ export function createAnswer(): AnswerBuilder {
         content: isContent ? text : '',
         reasoning: isContent ? '' : text,
         empty,
+        answers: isContent && !empty,
         counted: found.usage === null ? null : found.usage.completion_tokens,
       };
     },

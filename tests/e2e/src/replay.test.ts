@@ -1,0 +1,145 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type MockServerOptions, startMockServer } from '@perwatt/clients';
+import { createRng } from '@perwatt/core';
+import { openRun, parseQueryId, verifyRun } from '@perwatt/records';
+import { expect, onTestFinished, test } from 'vitest';
+import { onlyRun, runCli, startCli, temporaryFolder } from './cli.js';
+
+const KILLS = 3;
+
+async function mock(options: MockServerOptions = {}) {
+  const server = await startMockServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A trace in the format of BurstGPT, `gap_s` between calls. */
+function traceIn(folder: string, rows: number, gap_s: number): string {
+  const lines = Array.from({ length: rows }, (_, i) => {
+    const [input, output] = [10 + (i % 40), 1 + (i % 6)];
+    return `${Math.floor(i * gap_s)},ChatGPT,${input},${output},${input + output},Conversation log`;
+  });
+  const file = join(folder, 'trace.csv');
+  const header = 'Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type';
+  writeFileSync(file, `${[header, ...lines].join('\r\n')}`);
+  return file;
+}
+
+const rowsOf = (path: string): number[] => {
+  const run = openRun(path);
+  const ids = run.cells().flatMap((cell) => run.readCalls(cell.cell_id).rows.map((c) => c.query_id));
+  return ids.map((id) => Number(parseQueryId(id)?.item_id)).sort((a, b) => a - b);
+};
+
+const quick = ['--baseline', '100ms', '--quiet'];
+
+test('a trace is replayed row by row, and the result says how it went', async () => {
+  const server = await mock({ ttft: { kind: 'constant', ms: 5 } });
+  const folder = temporaryFolder();
+  const trace = traceIn(folder, 300, 0.01);
+  const { code, stdout, stderr } = await runCli(
+    [
+      'replay',
+      trace,
+      '--endpoint',
+      server.url,
+      '--out',
+      folder,
+      '--speed',
+      '2',
+      '--slo',
+      'ttft=10s',
+      '--workers',
+      '2',
+      '--json',
+      ...quick,
+    ],
+    { cwd: folder },
+  );
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  const result = JSON.parse(stdout);
+  expect(result).toMatchObject({ status: 'done', calls: 300, ok: 300, good_fraction: 1 });
+  expect(result.output_tokens).toBe(
+    Array.from({ length: 300 }, (_, i) => 1 + (i % 6)).reduce((a, b) => a + b, 0),
+  );
+  expect(result.times.ttft_content.n).toBe(300);
+  expect(result.loop).toMatchObject({ kind: 'open', due: 300 });
+  expect(result.client[0].health.calibrated_per_s).toBeGreaterThan(0);
+  expect(rowsOf(result.run)).toEqual([...Array(300).keys()]);
+  expect(verifyRun(result.run).findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
+test('killed at random rows and resumed, every row has one call: none is lost, none doubled', async () => {
+  const server = await mock();
+  const folder = temporaryFolder();
+  const out = join(folder, 'runs');
+  const trace = traceIn(folder, 4000, 0.001);
+  const rng = createRng(20_261_130);
+  const base = ['--no-check', '--baseline', '0s', '--quiet', '--power', 'none'];
+  const args = ['replay', trace, '--endpoint', server.url, '--out', out, '--concurrency', '8', ...base];
+  let running = startCli(args);
+  for (let kill = 0; kill < KILLS; kill++) {
+    const more = bytesOfCalls(out) + 20_000 + Math.floor(rng() * 100_000);
+    await Promise.race([running.finished, untilBytes(out, more)]);
+    running.process.kill('SIGKILL');
+    await running.finished;
+    running = startCli(['replay', '--resume', onlyRun(out), '--no-check', '--baseline', '0s', '--quiet']);
+  }
+  const { code, stderr } = await running.finished;
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  const path = onlyRun(out);
+  expect(rowsOf(path)).toEqual([...Array(4000).keys()]);
+  const run = openRun(path);
+  const [cell] = run.cells();
+  expect(cell?.status).toBe('done');
+  expect(run.readQueries(cell?.cell_id ?? '').rows).toHaveLength(4000);
+}, 120_000);
+
+const callFiles = (root: string): string[] =>
+  existsSync(root)
+    ? readdirSync(root, { recursive: true, encoding: 'utf8' })
+        .filter((file) => /calls-\d+\.arrows$/.test(file))
+        .map((file) => join(root, file))
+    : [];
+
+const bytesOfCalls = (root: string) => callFiles(root).reduce((sum, file) => sum + statSync(file).size, 0);
+
+async function untilBytes(root: string, bytes: number): Promise<void> {
+  while (bytesOfCalls(root) < bytes) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test('failures are counted by kind, and too many of them fail the command', async () => {
+  const server = await mock({ failures: { error: 0.3, html: 0.1 }, seed: 4 });
+  const folder = temporaryFolder();
+  const trace = traceIn(folder, 100, 0.001);
+  const args = ['replay', trace, '--endpoint', server.url, '--out', folder, '--json', '--no-check', ...quick];
+  const { code, stdout } = await runCli(args);
+  const result = JSON.parse(stdout);
+  expect(code).toBe(1);
+  expect(result.calls).toBe(100);
+  expect(Object.keys(result.statuses)).toEqual(['http_error', 'ok', 'protocol_error']);
+  expect(result.verdict.state).toBe('invalid');
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  { why: 'no endpoint',          args: ['TRACE'],                                                  code: 2, says: 'no --endpoint was given' },
+  { why: 'no trace',             args: ['--endpoint', 'http://127.0.0.1:1'],                       code: 2, says: 'no trace file was given' },
+  { why: 'nobody listens',       args: ['TRACE', '--endpoint', 'http://127.0.0.1:1'],              code: 1, says: 'CLIENT_UNREACHABLE' },
+  { why: 'not a run',            args: ['--resume', 'nowhere'],                                    code: 1, says: 'RUN_NOT_FOUND' },
+  { why: 'flags that clash',     args: ['TRACE', '--endpoint', 'MOCK', '--rate', '5', '--speed', '2'], code: 2, says: '--speed means nothing with --shape poisson' },
+  { why: 'a shape lacks a rate', args: ['TRACE', '--endpoint', 'MOCK', '--shape', 'constant'],     code: 2, says: '--shape constant needs --rate' },
+  { why: 'a limit of nothing',   args: ['TRACE', '--endpoint', 'MOCK', '--slo', 'speed=1s'],       code: 2, says: '--slo speed=1s is not name=time' },
+  { why: 'no such file',         args: ['missing.csv', '--endpoint', 'MOCK'],                      code: 1, says: 'FILE_UNREADABLE' },
+])('a wrong call says what is wrong: $why', async ({ args, code, says }) => {
+  const server = await mock();
+  const folder = temporaryFolder();
+  const trace = traceIn(folder, 2, 1);
+  const real = args.map((arg) => (arg === 'TRACE' ? trace : arg === 'MOCK' ? server.url : arg));
+  const finished = await runCli(['replay', ...real], { cwd: folder });
+  expect(finished.stderr).toContain(says);
+  expect(finished.code).toBe(code);
+});
