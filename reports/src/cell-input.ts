@@ -1,22 +1,25 @@
 import { coversEndpoint, type Domain, instant } from '@perwatt/core';
-import type {
-  BaselineInput,
-  CellInput,
-  HostBaselines,
-  PowerSeries,
-  SittingInput,
-  Window,
+import {
+  type BaselineInput,
+  type Boundary,
+  boundaryOf,
+  type CellBase,
+  type CellColumnsInput,
+  type CellInput,
+  type HostBaselines,
+  type PowerSeries,
+  type SittingInput,
+  type Window,
 } from '@perwatt/metrics';
-import type { Baseline, CellFile, PowerFileSeries, RunFolder, Sitting } from '@perwatt/records';
+import type { Baseline, CellFile, PowerFileSeries, RunFolder, RunManifest, Sitting } from '@perwatt/records';
+import type { ReadCell } from './cell-columns.js';
 
 type Rows = Pick<CellInput, 'queries' | 'calls'>;
 
 /** The window of a sitting; one that was never closed ends with its last call. Null when it has no time at all. */
-export function windowOf(sitting: Sitting, calls: Rows['calls']): Window | null {
+export function windowOf(sitting: Sitting, lastEnd: ReadCell['lastEnd']): Window | null {
   const start = BigInt(sitting.start_ns);
-  const ends = calls.filter((call) => call.sitting === sitting.sitting).map((call) => call.end_ns);
-  const last = ends.reduce((latest, end) => (end > latest ? end : latest), start);
-  const end = sitting.end_ns === null ? last : BigInt(sitting.end_ns);
+  const end = sitting.end_ns === null ? (lastEnd(sitting.sitting) ?? start) : BigInt(sitting.end_ns);
   return end > start ? { start: instant(start), end: instant(end) } : null;
 }
 
@@ -70,30 +73,63 @@ function baselinesOf({ baselines }: Sitting, of: Baseline['kind'] = 'loaded_idle
 }
 
 /** Baselines of the idle host by sitting. */
-export const hostBaselines = ({ sittings }: CellFile): HostBaselines =>
+const hostBaselines = ({ sittings }: CellFile): HostBaselines =>
   new Map(sittings.map((sitting) => [sitting.sitting, baselinesOf(sitting, 'host_idle')]));
 
-/** What the metrics of one cell are made of, out of its records and the power of the run. */
-export function cellInput(
-  cell: CellFile,
-  rows: Rows,
-  options: { readonly power: readonly PowerFileSeries[] },
-): CellInput {
+/**
+ * The domains that the queries' energies of a cell are summed over, as its ledgers and the manifest have them; null where
+ * the manifest lacks one, one says nothing of the cell's endpoint, or they are of several tiers.
+ */
+function bookedBoundary(cell: CellFile, manifest: Pick<RunManifest, 'power'>): Boundary | null {
+  const declared = new Map(manifest.power.flatMap(({ domains }) => domains.map((own) => [own.id, own])));
+  const names = cell.ledgers.filter(({ in_total }) => in_total).map(({ domain }) => domain);
+  const endpoint = cell.provenance?.endpoint ?? null;
+  const domains = names
+    .flatMap((name) => declared.get(name) ?? [])
+    .filter((domain) => coversEndpoint(domain, endpoint));
+  const boundary = domains.length < names.length ? null : boundaryOf(domains);
+  return boundary !== null && boundary.domains.length === names.length ? boundary : null;
+}
+
+interface InputOptions {
+  readonly power: readonly PowerFileSeries[];
+  readonly manifest: Pick<RunManifest, 'power'>;
+}
+
+/** What the metrics of one cell are made of beside its rows, out of its records and the power of the run. */
+function baseOf(cell: CellFile, lastEnd: ReadCell['lastEnd'], { power, manifest }: InputOptions): CellBase {
+  const endpoint = cell.provenance?.endpoint ?? null;
   const sittings = cell.sittings.flatMap((sitting): SittingInput[] => {
-    const window = windowOf(sitting, rows.calls);
+    const window = windowOf(sitting, lastEnd);
     if (window === null) return [];
-    return [
-      {
-        sitting: sitting.sitting,
-        window,
-        series: seriesFor(options.power, window, sitting.boot_id).filter(({ domain }) =>
-          coversEndpoint(domain, cell.provenance?.endpoint ?? null),
-        ),
-        baselines: baselinesOf(sitting),
-      },
-    ];
+    const series = seriesFor(power, window, sitting.boot_id).filter(({ domain }) =>
+      coversEndpoint(domain, endpoint),
+    );
+    return [{ sitting: sitting.sitting, window, series, baselines: baselinesOf(sitting) }];
   });
-  return { ...rows, sittings, guess_rate: cell.provenance?.dataset.guess_rate ?? null, seed: cell.seed };
+  return {
+    sittings,
+    guess_rate: cell.provenance?.dataset.guess_rate ?? null,
+    seed: cell.seed,
+    host: hostBaselines(cell),
+    booked: bookedBoundary(cell, manifest),
+  };
+}
+
+/** What the metrics of one cell are made of, its rows as columns. */
+export const cellInput = (
+  cell: CellFile,
+  { columns, lastEnd }: Pick<ReadCell, 'columns' | 'lastEnd'>,
+  options: InputOptions,
+): CellColumnsInput => ({ ...baseOf(cell, lastEnd, options), columns });
+
+/** The same with row objects, for parts of a cell. */
+export function rowsInput(cell: CellFile, rows: Rows, options: InputOptions): CellInput {
+  const lastEnd = (sitting: number) =>
+    rows.calls
+      .filter((call) => call.sitting === sitting)
+      .reduce<bigint | null>((last, { end_ns }) => (last === null || end_ns > last ? end_ns : last), null);
+  return { ...baseOf(cell, lastEnd, options), ...rows };
 }
 
 /** A cell's rows, and what of its segments is not whole. */

@@ -1,4 +1,5 @@
 export { buildResults } from './build-results.js';
+export { buildResultsOn } from './build-results-on.js';
 export {
   type CellPart,
   cellParts,

@@ -1,7 +1,7 @@
 import type { Provenance } from '@perwatt/core';
 import type { MetricId, MetricValue } from '@perwatt/metrics';
 import { modelColour } from './colours.js';
-import { DASH, formatMetric, formatNumber, isEstimated, meaningfulDigits } from './format.js';
+import { DASH, formatMetric, formatNumber, formatPercent, isEstimated, meaningfulDigits } from './format.js';
 import { type Html, html } from './html.js';
 import type { CellResult, RunResults } from './results-types.js';
 
@@ -58,6 +58,8 @@ const reasonTexts: Readonly<Record<string, string>> = {
   net_negative: 'net energy below zero',
   no_energy: 'no energy was used',
   no_call_has_it: 'no call has it',
+  not_isolated: 'energy was shared out, not measured by query',
+  not_booked: 'a query has no energy',
 };
 export const reasonText = (reason: string): string => reasonTexts[reason] ?? reason;
 
@@ -69,17 +71,51 @@ function boundsText(metric: MetricValue): string | null {
   return `${formatNumber(lo, digits)} … ${formatNumber(hi, digits)}`;
 }
 
+/** A range with as many digits as its value has. */
+const rangeText = (lo: number | null, hi: number | null, digits: number): string | null =>
+  lo === null && hi === null
+    ? null
+    : `${lo === null ? DASH : formatNumber(lo, digits)} … ${hi === null ? DASH : formatNumber(hi, digits)}`;
+
+/** What the interval of an energy figure is made of, for a tooltip; null for figures that show all they have. */
+export function partsText(metric: MetricValue): string | null {
+  const { sampling_lo, sampling_hi, sensor_lo, sensor_hi, spread, note } = metric;
+  const digits = meaningfulDigits(metric) + 1;
+  const sampling = rangeText(sampling_lo, sampling_hi, digits);
+  const sensor = rangeText(sensor_lo, sensor_hi, digits);
+  if (sensor === null && spread === null) return null;
+  const share = spread?.sd_ratio == null ? '' : ` (${formatPercent(spread.sd_ratio)})`;
+  const between =
+    spread === null || spread.sd === null
+      ? null
+      : `standard deviation of ${spread.repeats} repeats: ${formatNumber(spread.sd, 2)}${share}`;
+  const lines = [
+    sampling === null ? null : `sampling (95 %): ${sampling}`,
+    sensor === null ? null : `sensor: ${sensor}`,
+    between,
+    note,
+  ].filter((line) => line !== null);
+  return lines.length === 0 ? null : lines.join('\n');
+}
+
 /** What the bounds of energy figures are, in words. */
 export function boundsNote({ cells }: RunResults): string | null {
-  const kinds = new Set(cells.map(({ metrics }) => metrics.energy_per_query_j.interval));
+  const kinds = new Set(
+    cells.flatMap(({ metrics }) => [metrics.energy_per_query_j.interval, metrics.ipj_per_j.interval]),
+  );
   const texts = [
     kinds.has('repeats_t') ? '95 % intervals over repeats and items' : null,
     kinds.has('repeats_and_sensor')
       ? '95 % intervals over repeats and items with the bounds of the sensor added'
       : null,
+    kinds.has('items_and_sensor')
+      ? 'IPW and IPJ of fewer than three repeats: 95 % intervals over items with the bounds of the sensor added'
+      : null,
     kinds.has('sensor_bounds') ? 'bounds of the sensor alone where there are fewer than three repeats' : null,
   ].filter((text) => text !== null);
-  return texts.length === 0 ? null : `Small figures below energy: ${texts.join('; ')}.`;
+  const parts =
+    'Point at a figure for its sampling interval, its sensor bounds and the spread between repeats.';
+  return texts.length === 0 ? null : `Small figures below energy: ${texts.join('; ')}. ${parts}`;
 }
 
 /** One metric as the contents of a table cell: value, bounds below, or a dash with its reason. */
@@ -88,5 +124,7 @@ export function metricCell(cell: CellResult, id: MetricId): Html {
   if (metric.value === null)
     return html`<td class="n" title="${reasonText(metric.reason ?? '')}">${DASH}<small>${reasonText(metric.reason ?? '')}</small></td>`;
   const bounds = boundsText(metric);
-  return html`<td class="n">${formatMetric(metric)}${bounds === null ? html`` : html`<small>${bounds}</small>`}</td>`;
+  const parts = partsText(metric);
+  const title = parts === null ? html`` : html` title="${parts}"`;
+  return html`<td class="n"${title}>${formatMetric(metric)}${bounds === null ? html`` : html`<small>${bounds}</small>`}</td>`;
 }

@@ -1,4 +1,4 @@
-import type { CallRow, Scope } from '@perwatt/core';
+import type { Scope } from '@perwatt/core';
 import {
   type Catalogue,
   type CellEnergy,
@@ -44,13 +44,30 @@ export function weightsOf(quantisation: string | null): WeightFormat | null {
   return bits === undefined ? null : { bits };
 }
 
-/** Most calls in flight at one moment: none of them was ever decoded with more beside it. */
-export function mostInFlight(calls: readonly Pick<CallRow, 'dispatch_ns' | 'end_ns'>[]): number {
-  const starts = BigInt64Array.from(calls, ({ dispatch_ns }) => dispatch_ns).sort();
-  const ends = BigInt64Array.from(calls, ({ end_ns }) => end_ns).sort();
-  let most = 0;
-  let ended = 0;
-  for (const [i, start] of starts.entries()) {
+const knownFinds = new WeakMap<Catalogue, Map<string, Found<unknown>>>();
+
+/** `find`, which looks through a whole catalogue, once for a name: cells of one run share theirs. */
+function once<E>(catalogue: Catalogue, kind: string, find: (name: string) => Found<E>) {
+  const known = knownFinds.get(catalogue) ?? new Map<string, Found<unknown>>();
+  knownFinds.set(catalogue, known);
+  return (name: string): Found<E> => {
+    const found = (known.get(`${kind} ${name}`) as Found<E> | undefined) ?? find(name);
+    known.set(`${kind} ${name}`, found);
+    return found;
+  };
+}
+
+/**
+ * Most calls in flight at one moment: none of them was ever decoded with more beside it. Starts and ends are of the same
+ * calls, in any order.
+ */
+export function mostInFlight(dispatch: Float64Array, end: Float64Array): number {
+  if (dispatch.every((start, i) => i === 0 || start > (end[i - 1] ?? start)))
+    return Math.min(dispatch.length, 1);
+  const [starts, ends] = [dispatch.slice().sort(), end.slice().sort()];
+  let [most, ended] = [0, 0];
+  for (let i = 0; i < starts.length; i++) {
+    const start = starts[i] ?? 0;
     while ((ends[ended] ?? start) < start) ended += 1;
     most = Math.max(most, i + 1 - ended);
   }
@@ -75,7 +92,8 @@ export function modelEntry(
   const declared = matrix.axes.model.find(({ id }) => id === cell.point.model);
   const served = cell.provenance?.endpoint.model ?? '';
   const names = [declared?.model ?? '', served, baseName(served), baseName(declared?.path ?? '')];
-  return firstFound([cell.point.model, ...names], (name) => findModel(catalogue, name));
+  const find = once(catalogue, 'model', (name) => findModel(catalogue, name));
+  return firstFound([cell.point.model, ...names], find);
 }
 
 /** The catalogue's entry of a cell's accelerator: by its id in the matrix, or the host's processor where that is what runs. */
@@ -87,7 +105,8 @@ export function acceleratorEntry(
   const declared = matrix.axes.accelerator.find(({ id }) => id === cell.point.accelerator);
   const embedded = cell.provenance?.endpoint.kind === 'embedded';
   const processor = declared?.kind === 'cpu' && !declared.gpu && embedded ? (host.cpu ?? '') : '';
-  return firstFound([cell.point.accelerator, processor], (name) => findAccelerator(catalogue, name));
+  const find = once(catalogue, 'accelerator', (name) => findAccelerator(catalogue, name));
+  return firstFound([cell.point.accelerator, processor], find);
 }
 
 const device: ReadonlySet<Scope> = new Set(['gpu', 'module', 'npu', 'soc']);

@@ -1,5 +1,5 @@
 import { axisNames, type Provenance } from '@perwatt/core';
-import type { MetricId, MetricValue } from '@perwatt/metrics';
+import type { Metric, MetricId, MetricValue } from '@perwatt/metrics';
 import type { CellResult, RunResults } from './results-types.js';
 
 type Value = string | number | boolean | null;
@@ -17,13 +17,22 @@ export function csvField(value: Value): string {
 
 const counted = ['attempted', 'scored', 'failed', 'unsettled', 'calls', 'repeats'] as const;
 
-function metricFields(id: MetricId, metric: MetricValue): [string, Value][] {
+/** A metric with its interval; figures of energy with both of its parts and the spread between repeats beside it. */
+function metricFields({ id, energy }: Metric<MetricId>, metric: MetricValue): [string, Value][] {
+  const parts: [string, Value][] = [
+    [`${id}__sampling_lo`, metric.sampling_lo],
+    [`${id}__sampling_hi`, metric.sampling_hi],
+    [`${id}__sensor_lo`, metric.sensor_lo],
+    [`${id}__sensor_hi`, metric.sensor_hi],
+    [`${id}__spread_sd`, metric.spread?.sd ?? null],
+  ];
   return [
     [id, metric.value],
     [`${id}__lo`, metric.lo],
     [`${id}__hi`, metric.hi],
     [`${id}__interval`, metric.interval],
     [`${id}__reason`, metric.reason],
+    ...(energy === null ? [] : parts),
   ];
 }
 
@@ -50,7 +59,7 @@ function fieldsOf({ run_id, protocol, metrics }: RunResults, cell: CellResult): 
     ]),
     ['guess_rate', cell.guess_rate],
     ['on_front', cell.on_front],
-    ...metrics.flatMap(({ id }) => metricFields(id, cell.metrics[id])),
+    ...metrics.flatMap((metric) => metricFields(metric, cell.metrics[metric.id])),
   ];
 }
 

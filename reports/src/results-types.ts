@@ -7,6 +7,8 @@ import type {
   MetricId,
   MetricValue,
   PhysicsFinding,
+  RepeatFigures,
+  SubjectFigures,
 } from '@perwatt/metrics';
 import type {
   Baseline,
@@ -59,6 +61,10 @@ export interface CellResult {
   readonly concurrency: number;
   readonly max_tokens: number;
   readonly metrics: Readonly<Record<MetricId, MetricValue>>;
+  /** The figures of every repeat alone. */
+  readonly by_repeat: readonly RepeatFigures[];
+  /** The figures of every label of the data set; empty where items have none. */
+  readonly by_subject: readonly SubjectFigures[];
   readonly energy: CellEnergy;
   /** Net of the idle host, and energy by phase of the calls. */
   readonly energy_detail: EnergyDetail;

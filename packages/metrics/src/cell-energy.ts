@@ -1,14 +1,17 @@
-import { instant } from '@perwatt/core';
 import { boundaryOf } from './boundary.js';
+import { type Edges, lengthOf, windowsOf } from './cell-spans.js';
 import type { CellEnergy, SittingInput } from './cell-types.js';
 import { energyOverSpans } from './energy-window.js';
 import { type BaselinePoint, netEnergy } from './net-energy.js';
-import { busySpans, totalLength } from './spans.js';
+import { totalLength } from './spans.js';
 import { gaugesForStale } from './stale-gauge.js';
-import type { CallSpan, PowerSeries, Window } from './types.js';
+import type { PowerSeries, Window } from './types.js';
 
-/** The calls whose time counts, by sitting. */
-export type CallsBySitting = ReadonlyMap<number, readonly CallSpan[]>;
+/** The spans that count, by sitting, ns since an origin. */
+export interface BusyTime {
+  readonly origin_ns: bigint;
+  readonly bySitting: ReadonlyMap<number, Edges>;
+}
 
 interface Part {
   readonly gross: { readonly energy_j: number; readonly lo_j: number; readonly hi_j: number } | null;
@@ -72,18 +75,25 @@ const farthest = (ratios: readonly (number | null)[]): number | null =>
     null,
   );
 
+/** Length of the spans of all sittings, ns. */
+export const busyLength = ({ bySitting }: BusyTime): number =>
+  [...bySitting.values()].reduce((sum, edges) => sum + lengthOf(edges), 0);
+
 /**
  * Energy and length of the busy time of a cell, summed over its sittings and the domains of its boundary. One domain
  * missing in one sitting makes the energy null: a partial total would pass for a small one. Bounds add up linearly. A
  * counter that stood still gives way to the power beside it, see `gaugesForStale`.
  */
-export function cellEnergy(sittings: readonly SittingInput[], calls: CallsBySitting): CellEnergy {
-  const busy = sittings
-    .map((sitting) => ({ sitting, busy: busySpans(calls.get(sitting.sitting) ?? [], sitting.window) }))
-    .filter(({ busy }) => busy.length > 0);
-  const { sittings: used, gauged, unknown } = gaugesForStale(busy);
-  const boundary = boundaryOf(used.flatMap(({ sitting }) => sitting.series.map(({ domain }) => domain)));
-  const parts = used.flatMap(({ sitting, busy }) =>
+export function cellEnergy(sittings: readonly SittingInput[], time: BusyTime): CellEnergy {
+  const used = sittings.filter(({ sitting }) => (time.bySitting.get(sitting)?.length ?? 0) > 0);
+  const powered = used.some(({ series }) => series.length > 0) ? used : [];
+  const spans = powered.map((sitting) => ({
+    sitting,
+    busy: windowsOf(time.bySitting.get(sitting.sitting) ?? new Float64Array(), time.origin_ns),
+  }));
+  const { sittings: measured, gauged, unknown } = gaugesForStale(spans);
+  const boundary = boundaryOf(measured.flatMap(({ sitting }) => sitting.series.map(({ domain }) => domain)));
+  const parts = measured.flatMap(({ sitting, busy }) =>
     (boundary?.domains ?? []).map(({ id }) => {
       if (unknown.has(id)) return missing('stale_counter');
       const series = sitting.series.find(({ domain }) => domain.id === id);
@@ -100,24 +110,18 @@ export function cellEnergy(sittings: readonly SittingInput[], calls: CallsBySitt
     net_j: net.energy_j,
     net_lo_j: net.lo_j,
     net_hi_j: net.hi_j,
-    net_resolved: net.lo_j !== null && net.hi_j !== null && (net.lo_j > 0 || net.hi_j < 0),
-    busy_ns: used.reduce((sum, { busy }) => sum + totalLength(busy), 0),
+    net_resolved: isResolved(net.lo_j, net.hi_j),
+    busy_ns: busyLength(time),
     window_ns: totalLength(sittings.map(({ window }) => window)),
     coverage_ratio: parts.length === 0 ? null : Math.min(...parts.map((part) => part.coverage_ratio)),
     stale_counters: [...gauged, ...unknown],
     drift_ratio: farthest(parts.map((part) => part.drift_ratio)),
     reason: none ?? firstReason(parts, 'reason'),
     net_reason: none ?? firstReason(parts, 'net_reason'),
+    taken_from: 'samples',
   };
 }
 
-/** A call row as the span that time and energy are asked for. */
-export const spanOf = (call: {
-  readonly query_id: string;
-  readonly dispatch_ns: bigint;
-  readonly end_ns: bigint;
-}): CallSpan => ({
-  query_id: call.query_id,
-  start: instant(call.dispatch_ns),
-  end: instant(call.end_ns),
-});
+/** Whether an interval of energy excludes 0. */
+export const isResolved = (lo_j: number | null, hi_j: number | null): boolean =>
+  lo_j !== null && hi_j !== null && (lo_j > 0 || hi_j < 0);

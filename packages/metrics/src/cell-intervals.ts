@@ -1,6 +1,5 @@
 import type { Sampling } from './cell-sampling.js';
 import type { MetricValue } from './cell-types.js';
-import type { EnergyFigure, FigureContext } from './energy-figures.js';
 
 /** Gross or net energy of a cell with the bounds of its sensors, J. */
 export interface Energy {
@@ -16,10 +15,16 @@ export interface Bounds {
   readonly hi: number | null;
 }
 
-/** A figure at both ends of the sensor's bounds. A ratio over energy that may be 0 has no upper bound. */
-export function sensorInterval(figure: EnergyFigure, energy: Energy, context: FigureContext): Bounds {
-  const [atLo, atHi] = [figure.of(energy.lo, context), figure.of(energy.hi, context)];
-  if (atLo === null || atHi === null) return { lo: figure.over ? atHi : null, hi: null };
+/**
+ * A figure at both ends of the sensor's bounds: `of` gives it for an energy. A ratio over energy (`over`) that may be 0 has
+ * no upper bound.
+ */
+export function sensorInterval(
+  { of, over }: { readonly of: (energy_j: number) => number | null; readonly over: boolean },
+  energy: Energy,
+): Bounds {
+  const [atLo, atHi] = [of(energy.lo), of(energy.hi)];
+  if (atLo === null || atHi === null) return { lo: over ? atHi : null, hi: null };
   return { lo: Math.min(atLo, atHi), hi: Math.max(atLo, atHi) };
 }
 

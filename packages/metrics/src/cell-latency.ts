@@ -1,29 +1,48 @@
-import type { CallRow } from '@perwatt/core';
+import type { CallColumns } from './cell-columns.js';
+import type { TimeName } from './metric-definitions.js';
 
-const since = (start: bigint, end: bigint | null): number | null =>
-  end === null ? null : Number(end - start);
+type OneCall = (call: number, calls: CallColumns) => number;
 
-/** Time per output token after the first of one call, ns; null for fewer than two tokens or none seen. */
-function timePerToken({ first_any_ns, last_content_ns, completion_tokens }: CallRow): number | null {
-  if (first_any_ns === null || last_content_ns === null) return null;
-  if (completion_tokens === null || completion_tokens < 2) return null;
-  return Number(last_content_ns - first_any_ns) / (completion_tokens - 1);
+const from = (start: Float64Array, end: Float64Array, call: number): number =>
+  (end[call] ?? Number.NaN) - (start[call] ?? Number.NaN);
+
+/** When a call gave its last event; the end where it was not streamed. */
+const lastOf = (call: number, { streamed, end, last_content }: CallColumns): number =>
+  (streamed[call] === 0 ? end[call] : last_content[call]) ?? Number.NaN;
+
+/** Time per output token after the first of one call, ns; NaN for fewer than two tokens or none seen. */
+function timePerToken(call: number, { first_any, last_content, completion_tokens }: CallColumns): number {
+  const tokens = completion_tokens[call] ?? Number.NaN;
+  return tokens >= 2 ? from(first_any, last_content, call) / (tokens - 1) : Number.NaN;
 }
 
-/** Times of one call, ns; null where the call cannot answer. A call that was not streamed had no event. */
-const latencies = {
-  ttft_any: (call: CallRow) => since(call.dispatch_ns, call.first_any_ns),
-  ttft_content: (call: CallRow) => since(call.dispatch_ns, call.first_content_ns),
+/** Times of one call, ns; NaN where the call cannot answer. A call that was not streamed had no event. */
+const ofCall: Readonly<Record<Exclude<TimeName, 'icl'>, OneCall>> = {
+  ttft_any: (call, { dispatch, first_any }) => from(dispatch, first_any, call),
+  ttft_content: (call, { dispatch, first_content }) => from(dispatch, first_content, call),
   tpot: timePerToken,
-  e2e_from_dispatch: (call: CallRow) =>
-    since(call.dispatch_ns, call.events === 0 ? call.end_ns : call.last_content_ns),
-} as const;
+  e2e_from_dispatch: (call, calls) => lastOf(call, calls) - (calls.dispatch[call] ?? Number.NaN),
+  e2e_from_schedule: (call, calls) => lastOf(call, calls) - (calls.due[call] ?? Number.NaN),
+};
 
-export type LatencyName = keyof typeof latencies;
+/** One kind of time of every call, in their order; NaN for a call that did not end well or has none. ns. */
+export function timesOfCalls(calls: CallColumns, name: Exclude<TimeName, 'icl'>): Float64Array {
+  const own = ofCall[name];
+  const values = new Float64Array(calls.length);
+  for (let call = 0; call < values.length; call++)
+    values[call] = calls.ok[call] === 0 ? Number.NaN : own(call, calls);
+  return values;
+}
 
-/** One kind of latency over calls that ended well, nulls left out; ns. */
-export const latenciesOf = (calls: readonly CallRow[], name: LatencyName): number[] =>
-  calls
-    .filter(({ status }) => status === 'ok')
-    .map(latencies[name])
-    .filter((value) => value !== null);
+/** One kind of time over calls that ended well, those without it left out; ns. */
+export function latenciesOf(calls: CallColumns, name: TimeName): Float64Array {
+  if (name === 'icl') return calls.gaps;
+  const values = timesOfCalls(calls, name);
+  let length = 0;
+  for (const value of values) {
+    if (Number.isNaN(value)) continue;
+    values[length] = value;
+    length += 1;
+  }
+  return values.subarray(0, length);
+}

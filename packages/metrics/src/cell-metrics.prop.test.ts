@@ -1,8 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
-import type { CallRow, QueryRow } from '@perwatt/core';
+import { type CallRow, instant, type QueryRow } from '@perwatt/core';
 import { expect } from 'vitest';
 import { attribute } from './attribute.js';
-import { spanOf } from './cell-energy.js';
 import { cellMetrics } from './cell-metrics.js';
 import type { CellInput } from './cell-types.js';
 import { metrics } from './metric-definitions.js';
@@ -109,7 +108,11 @@ test.prop([anyCell])('the same questions twice over change no point estimate', (
 test.prop([anyCell])('queries and what no query had add up to the meter', ({ once }) => {
   const { calls, sittings } = once;
   const { series, window } = sittings[0]!;
-  const spans = calls.map(spanOf);
+  const spans = calls.map(({ query_id, dispatch_ns, end_ns }) => ({
+    query_id,
+    start: instant(dispatch_ns),
+    end: instant(end_ns),
+  }));
   const { queries, meter } = attribute(series[0]!, spans, window);
   let total = 0;
   for (const { energy_j } of queries.values()) total += energy_j;

@@ -1,26 +1,27 @@
 import type { Accuracy } from './cell-accuracy.js';
-import type { CellContributions } from './cell-contributions.js';
-import { type ProductName, powersOf, type TotalName, totalNames } from './energy-figures.js';
-import { type IntervalScale, influencesOf } from './stats/crossed-estimate.js';
-import {
-  type CrossedParts,
-  crossedParts,
-  halfOfItems,
-  joinParts,
-  variancePart,
-} from './stats/crossed-variance.js';
-import { type Contribution, influenceOf, type Powers, totalsOf } from './stats/product-figure.js';
+import { type CrossedSums, unitParts, WIDTH } from './cell-sums.js';
+import { type FigurePowers, type RepeatTotalName, repeatTotalNames } from './energy-figures.js';
+import type { IntervalScale } from './stats/crossed-estimate.js';
+import { type CrossedParts, halfOfItems, joinParts, variancePart } from './stats/crossed-variance.js';
+import { influenceOf, type Powers } from './stats/product-figure.js';
 import { FEWEST_REPEATS } from './stats/run-spread.js';
 
-/** Totals of one repeat, in the order of `totalNames`; null where one isn't known. */
+/** Totals of one repeat, in the order of `repeatTotalNames`; null where one isn't known. */
 export type RepeatTotals = readonly (number | null)[];
 
+/** What single queries of a cell say of the spread over items. */
+export interface ItemSums {
+  readonly queries: CrossedSums;
+  /** By item where all energy was measured, by blocks of items where it was allocated; null for too few of those. */
+  readonly units: CrossedSums | null;
+}
+
 export interface SamplingInput {
-  readonly name: ProductName;
-  readonly kind: 'gross' | 'net';
+  readonly figure: FigurePowers;
+  readonly scale: IntervalScale;
   readonly value: number;
   readonly accuracy: Accuracy;
-  readonly contributions: CellContributions;
+  readonly sums: ItemSums;
   readonly repeats: readonly RepeatTotals[];
 }
 
@@ -34,46 +35,47 @@ export interface Sampling {
   readonly items: 'all' | 'accuracy' | 'none';
 }
 
-const scoreTotals: ReadonlySet<TotalName> = new Set(['score', 'scored']);
+const scoreTotals: ReadonlySet<RepeatTotalName> = new Set(['score', 'scored']);
 
-const only = (powers: Powers, keep: (name: TotalName) => boolean): number[] =>
-  totalNames.map((name, k) => (keep(name) ? (powers[k] ?? 0) : 0));
+const only = (powers: Powers, keep: (name: RepeatTotalName) => boolean): number[] =>
+  repeatTotalNames.map((name, k) => (keep(name) ? (powers[k] ?? 0) : 0));
 
 const isZero = (powers: Powers): boolean => powers.every((power) => power === 0);
 
-function partsOf(units: readonly Contribution[], powers: Powers): CrossedParts | null {
-  const totals = totalsOf(units, powers.length);
-  return crossedParts(influencesOf(units, totals, powers));
-}
+type UnitParts = Omit<CrossedParts, 'repeats'>;
 
 interface ItemParts {
-  readonly parts: CrossedParts | null;
+  readonly parts: UnitParts | null;
   readonly items: Sampling['items'];
 }
 
+/** Whether every total of a figure is known of single queries. */
+const knownOfQueries = ({ powers, complete }: FigurePowers): boolean =>
+  complete && isZero(powers.slice(WIDTH));
+
 /** What items move: the whole figure where each one's (or each block's) energy is known, else its accuracy alone. */
-function itemParts({ queries, units }: CellContributions, powers: Powers): ItemParts {
-  const whole = units === null ? null : partsOf(units, powers);
+function itemParts({ queries, units }: ItemSums, figure: FigurePowers): ItemParts {
+  const whole = units === null || !knownOfQueries(figure) ? null : unitParts(units, figure.powers);
   if (whole !== null && whole.items !== null) return { parts: whole, items: 'all' };
-  const ofScore = only(powers, (name) => scoreTotals.has(name));
-  const score = isZero(ofScore) ? null : partsOf(queries, ofScore);
+  const ofScore = only(figure.powers, (name) => scoreTotals.has(name));
+  const score = isZero(ofScore) ? null : unitParts(queries, ofScore);
   return score === null || score.items === null
     ? { parts: null, items: 'none' }
     : { parts: score, items: 'accuracy' };
 }
 
 /** Variance over items of the logarithm of accuracy alone; null for figures without it. */
-function scoreVariance({ queries, units }: CellContributions, powers: Powers): number | null {
+function scoreVariance({ queries, units }: ItemSums, { powers }: FigurePowers): number | null {
   const ofScore = only(powers, (name) => scoreTotals.has(name));
   if (isZero(ofScore)) return null;
-  return partsOf(units ?? queries, ofScore)?.items?.variance ?? null;
+  return unitParts(units ?? queries, ofScore)?.items?.variance ?? null;
 }
 
 /** Variance between repeats, from the totals of each; null for too few, or where one has no total. */
-function betweenRepeats(repeats: readonly RepeatTotals[], powers: Powers) {
-  if (repeats.length < FEWEST_REPEATS) return null;
+function betweenRepeats(repeats: readonly RepeatTotals[], { powers, complete }: FigurePowers) {
+  if (repeats.length < FEWEST_REPEATS || !complete) return null;
   const rows = repeats.map((totals) => totals.map((total) => total ?? Number.NaN));
-  const sums = totalNames.map((_, k) => rows.reduce((sum, totals) => sum + (totals[k] ?? 0), 0));
+  const sums = repeatTotalNames.map((_, k) => rows.reduce((sum, totals) => sum + (totals[k] ?? 0), 0));
   return variancePart(rows.map((totals) => influenceOf(totals, sums, powers)));
 }
 
@@ -116,37 +118,17 @@ export function samplingAtZero(
   input: Omit<SamplingInput, 'value'>,
   perAccuracy: number | null,
 ): Sampling | null {
-  const { accuracy } = input;
+  const { accuracy, figure } = input;
   if (perAccuracy === null || accuracy.hi === null) return null;
-  const rest = only(powersOf(input.name, input.kind), (name) => !scoreTotals.has(name));
-  const sampling = samplingWith({ ...input, value: perAccuracy * accuracy.hi }, rest);
-  const hi = sampling?.hi ?? perAccuracy * accuracy.hi;
+  const powers = only(figure.powers, (name) => !scoreTotals.has(name));
+  const value = perAccuracy * accuracy.hi;
+  const sampling = samplingOf({ ...input, figure: { ...figure, powers }, value });
   return {
     lo: 0,
-    hi,
+    hi: sampling?.hi ?? value,
     over_repeats: sampling?.over_repeats ?? false,
     items: sampling?.items === 'all' ? 'all' : 'accuracy',
   };
-}
-
-function samplingWith(input: SamplingInput, powers: Powers): Sampling | null {
-  const { parts, items } = itemParts(input.contributions, powers);
-  const repeats = betweenRepeats(input.repeats, powers);
-  const joined = joinParts({
-    items: parts?.items ?? null,
-    repeats,
-    residual: parts?.residual ?? { variance: 0, df: 0 },
-  });
-  if (joined === null) return null;
-  const { half } = joined;
-  const reach = reachOfAccuracy(input.accuracy, powers[totalNames.indexOf('score')] ?? 0);
-  const ofScore = reach && scoreVariance(input.contributions, powers);
-  const halves =
-    reach === null || ofScore === null
-      ? { down: half, up: half }
-      : withAccuracy(half, halfOfItems(joined, ofScore), reach);
-  const [lo, hi] = ends(input.value, halves, input.kind === 'net' ? 'linear' : 'log');
-  return { lo, hi, over_repeats: repeats !== null, items };
 }
 
 /**
@@ -154,5 +136,29 @@ function samplingWith(input: SamplingInput, powers: Powers): Sampling | null {
  * joined by `joinParts`. With fewer than three repeats only items are in it. Gross figures on the logarithm, net ones, which
  * may be negative, as they are. Null where nothing spreads that could be told.
  */
-export const samplingOf = (input: SamplingInput): Sampling | null =>
-  samplingWith(input, powersOf(input.name, input.kind));
+export function samplingOf({
+  figure,
+  scale,
+  value,
+  accuracy,
+  sums,
+  repeats,
+}: SamplingInput): Sampling | null {
+  const { parts, items } = itemParts(sums, figure);
+  const between = betweenRepeats(repeats, figure);
+  const joined = joinParts({
+    items: parts?.items ?? null,
+    repeats: between,
+    residual: parts?.residual ?? { variance: 0, df: 0 },
+  });
+  if (joined === null) return null;
+  const { half } = joined;
+  const reach = reachOfAccuracy(accuracy, figure.powers[repeatTotalNames.indexOf('score')] ?? 0);
+  const ofScore = reach && scoreVariance(sums, figure);
+  const halves =
+    reach === null || ofScore === null
+      ? { down: half, up: half }
+      : withAccuracy(half, halfOfItems(joined, ofScore), reach);
+  const [lo, hi] = ends(value, halves, scale);
+  return { lo, hi, over_repeats: between !== null, items };
+}

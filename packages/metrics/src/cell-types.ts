@@ -1,4 +1,6 @@
 import type { CallRow, Domain, Instant, Provenance, QueryRow, Verdict } from '@perwatt/core';
+import type { CellColumns } from './cell-columns.js';
+import type { EnergyDetail } from './energy-detail.js';
 import type { MetricId, MetricUnit } from './metric-definitions.js';
 import type { RunSpread } from './stats/run-spread.js';
 import type { PowerSeries, Window } from './types.js';
@@ -25,15 +27,31 @@ export interface SittingInput {
   readonly baselines: readonly BaselineInput[];
 }
 
-/** Everything the metrics of one cell are made of. */
-export interface CellInput {
-  readonly queries: readonly QueryRow[];
-  readonly calls: readonly CallRow[];
+/** Baselines of the idle host by sitting. */
+export type HostBaselines = ReadonlyMap<number, readonly BaselineInput[]>;
+
+/** What the metrics of one cell are made of beside its rows. */
+export interface CellBase {
   readonly sittings: readonly SittingInput[];
   /** Accuracy that guessing reaches, 0…1; null when not known. */
   readonly guess_rate: number | null;
   /** Seed of bootstrap draws. Default 0. */
   readonly seed?: number;
+  /** Baselines of the idle host. Default none. */
+  readonly host?: HostBaselines;
+  /** The domains that the energies of the queries' rows are summed over: used only where no samples are on record. */
+  readonly booked?: Boundary | null;
+}
+
+/** Everything the metrics of one cell are made of, as rows. */
+export interface CellInput extends CellBase {
+  readonly queries: readonly QueryRow[];
+  readonly calls: readonly CallRow[];
+}
+
+/** The same with the rows as columns: for cells of millions. */
+export interface CellColumnsInput extends CellBase {
+  readonly columns: CellColumns;
 }
 
 /**
@@ -103,6 +121,8 @@ export interface CellEnergy {
   readonly drift_ratio: number | null;
   readonly reason: string | null;
   readonly net_reason: string | null;
+  /** Where the joules are from: samples of the run, or, without any, the energies in the queries' rows. */
+  readonly taken_from: 'samples' | 'queries';
 }
 
 /** How many queries and calls there were, and how they ended. */
@@ -125,11 +145,42 @@ export interface CellFlag {
   readonly text: string;
 }
 
+/** The figures of one repeat alone; null where it has none. */
+export interface RepeatFigures {
+  readonly repeat: number;
+  readonly queries: number;
+  readonly values: Readonly<Partial<Record<MetricId, number | null>>>;
+}
+
+/** A figure of one label with its 95 % interval over items; null where it can't be told. */
+export interface SubjectValue {
+  readonly value: number | null;
+  readonly lo: number | null;
+  readonly hi: number | null;
+}
+
+/**
+ * The figures of the items of one label of the data set (subject, level, category). Energy and time are those in the
+ * queries' rows: measured where queries were isolated, else their shares.
+ */
+export interface SubjectFigures {
+  readonly subject: string;
+  readonly items: number;
+  readonly queries: number;
+  readonly scored: number;
+  readonly values: Readonly<Partial<Record<MetricId, SubjectValue>>>;
+}
+
 /** All that is told of one cell in numbers. */
 export interface CellMetrics {
   readonly spec_version: number;
   readonly values: Readonly<Record<MetricId, MetricValue>>;
+  /** In the order of their numbers. */
+  readonly by_repeat: readonly RepeatFigures[];
+  /** In the order in which labels first appear; empty where items have none. */
+  readonly by_subject: readonly SubjectFigures[];
   readonly energy: CellEnergy;
+  readonly detail: EnergyDetail;
   readonly counts: CellCounts;
   /** Failed queries over attempted ones; null without queries. */
   readonly failed_ratio: number | null;

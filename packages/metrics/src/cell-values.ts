@@ -1,141 +1,94 @@
-import type { CallRow } from '@perwatt/core';
-import type { Accuracy } from './cell-accuracy.js';
-import type { CellContributions } from './cell-contributions.js';
-import { type Energy, joinedInterval, sensorInterval } from './cell-intervals.js';
-import { type LatencyName, latenciesOf } from './cell-latency.js';
+import type { CellFacts } from './cell-facts.js';
+import { joinedInterval, sensorInterval } from './cell-intervals.js';
+import { latenciesOf } from './cell-latency.js';
+import { type Sampling, type SamplingInput, samplingAtZero, samplingOf } from './cell-sampling.js';
+import type { MetricValue } from './cell-types.js';
+import { figurePowers } from './energy-figures.js';
 import {
-  type RepeatTotals,
-  type Sampling,
-  type SamplingInput,
-  samplingAtZero,
-  samplingOf,
-} from './cell-sampling.js';
-import type { CellEnergy, MetricValue } from './cell-types.js';
-import {
-  type EnergyFigure,
-  energyFigures,
-  type FigureContext,
-  type FigureName,
-  ratio,
-} from './energy-figures.js';
-import { type MetricId, metricOf } from './metric-definitions.js';
+  type EnergySymbol,
+  energyOf,
+  energyOfRepeat,
+  energySymbols,
+  lacking,
+  repeatTotals,
+  totalsOfCell,
+  totalsOfRepeat,
+} from './figure-totals.js';
+import { evaluate, type Formula, symbolPowers } from './formula.js';
+import { formulaOf, type Metric, type MetricId, metrics, type TimeName } from './metric-definitions.js';
+import { absent } from './metric-value.js';
+import { meanOfQueries, quantileOfQueries } from './query-values.js';
 import { quantileIntervals } from './statistics.js';
 import { type RunSpread, runSpread, SPREAD_UNKNOWN } from './stats/run-spread.js';
 import type { TokenTotals } from './tokens.js';
 
-/** What energy figures of one repeat are made of. */
-export interface RepeatFacts {
-  readonly accuracy: number | null;
-  /** Queries with a score. */
-  readonly scored: number;
-  readonly queries: number;
-  readonly energy: CellEnergy;
-  readonly tokens: TokenTotals;
-}
-
-export interface CellFacts {
-  readonly accuracy: Accuracy;
-  readonly queries: number;
-  readonly energy: CellEnergy;
-  readonly tokens: TokenTotals;
-  readonly calls: readonly CallRow[];
-  readonly repeats: readonly RepeatFacts[];
-  readonly contributions: CellContributions;
-}
+type Definition = Metric<MetricId>;
 
 /** What a figure says of items where their part of the interval could not be told. */
 const ITEMS_UNKNOWN = 'another draw of items is not in the interval';
 const ONLY_ACCURACY = 'of another draw of items only accuracy is in the interval';
-
-const absent = (id: MetricId, n: number, reason: string): MetricValue => ({
-  value: null,
-  lo: null,
-  hi: null,
-  interval: null,
-  sampling_lo: null,
-  sampling_hi: null,
-  sensor_lo: null,
-  sensor_hi: null,
-  spread: null,
-  n,
-  unit: metricOf(id).unit,
-  provenance: null,
-  reason,
-  note: null,
-});
-
-const contextOf = (facts: Omit<RepeatFacts, 'scored'>): FigureContext => ({
-  accuracy: facts.accuracy,
-  queries: facts.queries,
-  seconds: facts.energy.busy_ns / 1e9,
-  output_tokens: facts.tokens.output,
-  all_tokens: facts.tokens.all,
-});
-
-/** Gross or net energy with its bounds, or the reason why there is none. */
-function energyOf(energy: CellEnergy, kind: 'gross' | 'net'): Energy | string {
-  const [value, lo, hi, reason] =
-    kind === 'gross'
-      ? [energy.gross_j, energy.gross_lo_j, energy.gross_hi_j, energy.reason]
-      : [energy.net_j, energy.net_lo_j, energy.net_hi_j, energy.net_reason];
-  if (value === null || lo === null || hi === null) return reason ?? 'no_power';
-  const gross = value === 0 ? 'no_energy' : null;
-  const net = energy.net_resolved ? null : 'net_not_resolved';
-  return { value, lo, hi, unresolved: kind === 'gross' ? gross : net };
-}
-
-const totalsOfRepeat = ({ accuracy, scored, queries, energy, tokens }: RepeatFacts): RepeatTotals => [
-  accuracy === null ? null : accuracy * scored,
-  scored,
-  queries,
-  energy.busy_ns / 1e9,
-  energy.gross_j,
-  energy.net_j,
-  tokens.output,
-  tokens.all,
-];
-
-/** The figure of every repeat; null where one has none. */
-function spreadOfRepeats(facts: CellFacts, figure: EnergyFigure, kind: 'gross' | 'net'): RunSpread {
-  return runSpread(
-    facts.repeats.map((repeat) => {
-      const energy = energyOf(repeat.energy, kind);
-      return typeof energy === 'string' ? null : figure.of(energy.value, contextOf(repeat));
-    }),
-  );
-}
-
-function tokenNote(name: FigureName, { source, uncounted }: TokenTotals): string | null {
-  if (!name.includes('token')) return null;
-  const from = source === null ? null : `tokens by ${source}`;
-  const left = uncounted > 0 ? `${uncounted} failed calls without a count` : null;
-  return [from, left].filter((part) => part !== null).join('; ') || null;
-}
+const BY_QUERIES = 'energy as booked to the queries: no samples on record';
 
 const joined = (...notes: readonly (string | null)[]): string | null =>
   notes.filter((note) => note !== null).join('; ') || null;
 
-/** Why a figure can't be told although the energy is known; null when it can. */
-function lackingFor(figure: EnergyFigure, energy: Energy, context: FigureContext): string | null {
-  const lacking = figure.needs(context);
-  if (lacking !== null) return lacking;
-  if (figure.over && energy.unresolved !== null) return energy.unresolved;
-  if (figure.over && energy.value < 0) return 'net_negative';
-  return figure.of(energy.value, context) === null ? 'no_busy_time' : null;
+function tokenNote(formula: Formula, { source, uncounted }: TokenTotals): string | null {
+  if (![...symbolPowers(formula).keys()].some((name) => 'OIK'.includes(name.charAt(0)))) return null;
+  const from = source === null ? null : `tokens by ${source}`;
+  const left = uncounted > 0 ? `${uncounted} failed calls without a count` : null;
+  return joined(from, left);
 }
+
+/** The energy in a metric's formula; null for a metric without any. */
+const energySymbolOf = (formula: Formula): EnergySymbol | null =>
+  energySymbols.find((symbol) => symbolPowers(formula).has(symbol)) ?? null;
+
+const known = new WeakMap<CellFacts, Map<MetricId, readonly (number | null)[]>>();
+
+/** A metric in every repeat; null where one has none. Empty for what repeats have no totals of. */
+export function valuesOfRepeats(facts: CellFacts, definition: Definition): readonly (number | null)[] {
+  const ofFacts = known.get(facts) ?? new Map<MetricId, readonly (number | null)[]>();
+  known.set(facts, ofFacts);
+  const values = ofFacts.get(definition.id) ?? computedValues(facts, definition);
+  ofFacts.set(definition.id, values);
+  return values;
+}
+
+function computedValues({ repeats }: CellFacts, definition: Definition): (number | null)[] {
+  if (!figurePowers(definition.id).complete) return [];
+  const formula = formulaOf(definition);
+  return repeats.map((repeat) => {
+    const totals = totalsOfRepeat(repeat);
+    if (definition.energy === null) return evaluate(formula, totals);
+    const own = energyOfRepeat(repeat, definition.energy);
+    if (typeof own === 'string') return null;
+    const told = lacking(formula, totals, { symbol: 'E', own }) === null;
+    return told ? evaluate(formula, { ...totals, E: own.value }) : null;
+  });
+}
+
+const spreadOf = (facts: CellFacts, definition: Definition): RunSpread =>
+  runSpread(valuesOfRepeats(facts, definition));
 
 /** The sampling interval; with fewer than three repeats only of figures that hold accuracy, whose draw of items is known. */
 function samplingFor(
-  input: Omit<SamplingInput, 'value'>,
-  figure: EnergyFigure,
-  told: { value: number; energy: Energy; context: FigureContext },
+  facts: CellFacts,
+  { id, energy }: Definition,
+  { value, perAccuracy }: { readonly value: number; readonly perAccuracy: number | null },
 ): Sampling | null {
-  const { value, energy, context } = told;
+  const { accuracy, sums, repeats } = facts;
+  const input: Omit<SamplingInput, 'value'> = {
+    figure: figurePowers(id),
+    scale: energy === 'net' || energy === 'net_host' ? 'linear' : 'log',
+    accuracy,
+    sums,
+    repeats: repeats.map(repeatTotals),
+  };
   const sampling =
-    value === 0 && context.accuracy === 0
-      ? samplingAtZero(input, figure.of(energy.value, { ...context, accuracy: 1 }))
+    value === 0 && accuracy.value === 0
+      ? samplingAtZero(input, perAccuracy)
       : samplingOf({ ...input, value });
-  const ofAccuracy = figure.needs({ ...context, accuracy: null }) === 'nothing_scored';
+  const ofAccuracy = input.figure.powers[0] !== 0;
   return sampling !== null && (sampling.over_repeats || ofAccuracy) ? sampling : null;
 }
 
@@ -144,53 +97,113 @@ function itemsNote(sampling: Sampling | null): string | null {
   return sampling.items === 'accuracy' ? ONLY_ACCURACY : ITEMS_UNKNOWN;
 }
 
-function energyValue(facts: CellFacts, name: FigureName, kind: 'gross' | 'net'): MetricValue {
-  const id: MetricId = kind === 'gross' ? name : `net_${name}`;
-  const figure: EnergyFigure = energyFigures[name];
-  const context = contextOf({ ...facts, accuracy: facts.accuracy.value });
-  const energy = energyOf(facts.energy, kind);
+function energyValue(facts: CellFacts, definition: Definition, symbol: EnergySymbol): MetricValue {
+  const formula = formulaOf(definition);
+  const kind = definition.energy ?? 'gross';
+  const own = energyOf(facts, symbol, kind);
   const n = facts.queries;
-  if (typeof energy === 'string') return absent(id, n, energy);
+  if (typeof own === 'string') return absent(definition, n, own);
   const provenance = facts.energy.boundary?.provenance ?? null;
-  const lacking = lackingFor(figure, energy, context);
-  const value = lacking === null ? figure.of(energy.value, context) : null;
-  if (value === null) return { ...absent(id, n, lacking ?? 'no_busy_time'), provenance };
-  const { accuracy, contributions } = facts;
-  const repeats = facts.repeats.map(totalsOfRepeat);
-  const input = { name, kind, accuracy, contributions, repeats };
-  const sampling = samplingFor(input, figure, { value, energy, context });
-  const sensor = sensorInterval(figure, energy, context);
-  const shared_error = kind === 'net' || provenance === 'estimated';
+  const totals = totalsOfCell(facts);
+  const reason = lacking(formula, totals, { symbol, own });
+  const of = (energy_j: number, accuracy = totals.A ?? null) =>
+    evaluate(formula, { ...totals, A: accuracy, [symbol]: energy_j });
+  const value = reason === null ? of(own.value) : null;
+  if (value === null) return { ...absent(definition, n, reason ?? 'no_busy_time'), provenance };
+  const over = (symbolPowers(formula).get(symbol) ?? 0) < 0;
+  const sampling = samplingFor(facts, definition, { value, perAccuracy: of(own.value, 1) });
+  const sensor = sensorInterval({ of, over }, own);
+  const shared_error = kind !== 'gross' || provenance === 'estimated';
   return {
-    ...absent(id, n, ''),
+    ...absent(definition, n, ''),
     value,
     ...joinedInterval({ sampling, sensor, value, shared_error }),
     sampling_lo: sampling?.lo ?? null,
     sampling_hi: sampling?.hi ?? null,
     sensor_lo: sensor.lo,
     sensor_hi: sensor.hi,
-    spread: spreadOfRepeats(facts, figure, kind),
+    spread: spreadOf(facts, definition),
     provenance,
     reason: null,
     note: joined(
       sampling?.over_repeats === true ? null : SPREAD_UNKNOWN,
       itemsNote(sampling),
-      tokenNote(name, facts.tokens),
+      tokenNote(formula, facts.tokens),
+      facts.energy.taken_from === 'queries' ? BY_QUERIES : null,
     ),
   };
 }
 
-function latencyValues(calls: readonly CallRow[], name: LatencyName): [MetricId, MetricValue][] {
-  const estimates = quantileIntervals(latenciesOf(calls, name), [0.5, 0.99]);
-  return ([50, 99] as const).map((p, i) => {
-    const id: MetricId = `${name}_p${p}_ns`;
+/** A figure without energy that is a quotient of totals: tokens per second. */
+function plainValue(facts: CellFacts, definition: Definition): MetricValue {
+  const formula = formulaOf(definition);
+  const totals = totalsOfCell(facts);
+  const reason = lacking(formula, totals, null);
+  const value = reason === null ? evaluate(formula, totals) : null;
+  if (value === null) return absent(definition, facts.queries, reason ?? 'no_busy_time');
+  const told = samplingFor(facts, definition, { value, perAccuracy: null });
+  const sampling = told?.over_repeats === true ? told : null;
+  return {
+    ...absent(definition, facts.queries, ''),
+    value,
+    lo: sampling?.lo ?? null,
+    hi: sampling?.hi ?? null,
+    interval: sampling === null ? null : 'repeats_t',
+    sampling_lo: sampling?.lo ?? null,
+    sampling_hi: sampling?.hi ?? null,
+    spread: spreadOf(facts, definition),
+    reason: null,
+    note: joined(
+      sampling === null ? SPREAD_UNKNOWN : null,
+      itemsNote(sampling),
+      tokenNote(formula, facts.tokens),
+    ),
+  };
+}
+
+function accuracyValue(facts: CellFacts, definition: Definition): MetricValue {
+  const { value, lo, hi, interval, n } = facts.accuracy;
+  return {
+    ...absent(definition, n, 'nothing_scored'),
+    value,
+    lo,
+    hi,
+    interval,
+    sampling_lo: lo,
+    sampling_hi: hi,
+    spread: value === null ? null : spreadOf(facts, definition),
+    reason: value === null ? 'nothing_scored' : null,
+  };
+}
+
+function completedValue({ completed: { value, n } }: CellFacts, definition: Definition): MetricValue {
+  return {
+    ...absent(definition, n, 'nothing_scored'),
+    value,
+    reason: value === null ? 'nothing_scored' : null,
+  };
+}
+
+/** Quantiles of one kind of latency, each sorted once for all of them. */
+function latencyValues(
+  { columns: { calls, calls_from }, one_call }: CellFacts,
+  name: TimeName,
+  wanted: readonly { readonly definition: Definition; readonly p: number }[],
+): [MetricId, MetricValue][] {
+  const told = calls_from === 'calls' || one_call || name === 'e2e_from_schedule';
+  const values = told ? latenciesOf(calls, name) : new Float64Array();
+  const estimates = quantileIntervals(
+    values,
+    wanted.map(({ p }) => p),
+  );
+  return wanted.map(({ definition, p }, i) => {
     const estimate = estimates[i] ?? null;
-    if (estimate === null) return [id, absent(id, 0, 'no_call_has_it')];
+    if (estimate === null) return [definition.id, absent(definition, 0, 'no_call_has_it')];
     const { value, lo, hi, n } = estimate;
     return [
-      id,
+      definition.id,
       {
-        ...absent(id, n, ''),
+        ...absent(definition, n, ''),
         value,
         lo,
         hi,
@@ -198,66 +211,78 @@ function latencyValues(calls: readonly CallRow[], name: LatencyName): [MetricId,
         sampling_lo: lo,
         sampling_hi: hi,
         reason: null,
-        note: p === 99 && n < 100 ? `the largest of only ${n} calls` : null,
+        note: joined(
+          calls_from === 'calls' ? null : 'until the end of the query: no calls on record',
+          p === 0.99 && n < 100 ? `the largest of only ${n} calls` : null,
+        ),
       },
     ];
   });
 }
 
-function tokensPerSecond(facts: CellFacts): MetricValue {
-  const { accuracy, contributions, energy, queries, repeats, tokens } = facts;
-  const lacking = tokens.output === null ? 'tokens_unknown' : null;
-  const value = ratio(tokens.output, energy.busy_ns / 1e9);
-  if (lacking !== null || value === null) return absent('tokens_per_s', queries, lacking ?? 'no_busy_time');
-  const input = { name: 'tokens_per_s', kind: 'gross', accuracy, contributions } as const;
-  const told = samplingOf({ ...input, value, repeats: repeats.map(totalsOfRepeat) });
-  const sampling = told?.over_repeats === true ? told : null;
-  return {
-    ...absent('tokens_per_s', queries, ''),
-    value,
-    lo: sampling?.lo ?? null,
-    hi: sampling?.hi ?? null,
-    interval: sampling === null ? null : 'repeats_t',
-    sampling_lo: sampling?.lo ?? null,
-    sampling_hi: sampling?.hi ?? null,
-    spread: runSpread(repeats.map((repeat) => ratio(repeat.tokens.output, repeat.energy.busy_ns / 1e9))),
-    reason: null,
-    note: joined(
-      sampling === null ? SPREAD_UNKNOWN : null,
-      itemsNote(sampling),
-      tokenNote('tokens_per_j', tokens),
-    ),
-  };
+type Kind = 'latency' | 'queries' | 'accuracy' | 'completed' | 'energy' | 'plain';
+
+function kindOf({ formula: text, window }: Definition, formula: Formula): Kind {
+  if (formula.kind === 'mean' || formula.kind === 'quantile')
+    return window === 'queries' ? 'queries' : 'latency';
+  if (text === 'A') return 'accuracy';
+  if (text === 'A_c') return 'completed';
+  return energySymbolOf(formula) === null ? 'plain' : 'energy';
 }
 
-function accuracyValue({ accuracy, repeats }: CellFacts): MetricValue {
-  const { value, lo, hi, interval, n } = accuracy;
-  return {
-    ...absent('accuracy', n, 'nothing_scored'),
-    value,
-    lo,
-    hi,
-    interval,
-    sampling_lo: lo,
-    sampling_hi: hi,
-    spread: value === null ? null : runSpread(repeats.map((repeat) => repeat.accuracy)),
-    reason: value === null ? 'nothing_scored' : null,
-  };
+function ownValue(facts: CellFacts, definition: Definition): MetricValue {
+  const formula = formulaOf(definition);
+  switch (kindOf(definition, formula)) {
+    case 'accuracy':
+      return accuracyValue(facts, definition);
+    case 'completed':
+      return completedValue(facts, definition);
+    case 'energy':
+      return energyValue(facts, definition, energySymbolOf(formula) ?? 'E');
+    default:
+      return plainValue(facts, definition);
+  }
 }
 
-const figureNames = Object.keys(energyFigures) as FigureName[];
-const latencyNames = ['ttft_any', 'ttft_content', 'tpot', 'e2e_from_dispatch'] as const;
+interface OfList {
+  readonly definition: Definition;
+  readonly formula: Formula & { readonly kind: 'mean' | 'quantile' };
+}
 
-/** The value of every metric, by id. */
-export function cellValues(facts: CellFacts): Readonly<Record<MetricId, MetricValue>> {
-  const values: [MetricId, MetricValue][] = [
-    ['accuracy', accuracyValue(facts)],
-    ['tokens_per_s', tokensPerSecond(facts)],
-    ...figureNames.flatMap((name): [MetricId, MetricValue][] => [
-      [name, energyValue(facts, name, 'gross')],
-      [`net_${name}`, energyValue(facts, name, 'net')],
+/** Metrics that are statistics of lists, by the list. */
+function byList(): Map<string, OfList[]> {
+  const lists = new Map<string, OfList[]>();
+  for (const definition of metrics) {
+    const formula = formulaOf(definition);
+    if (formula.kind !== 'mean' && formula.kind !== 'quantile') continue;
+    lists.set(formula.name, [...(lists.get(formula.name) ?? []), { definition, formula }]);
+  }
+  return lists;
+}
+
+const listMetrics = byList();
+
+function listValues(facts: CellFacts, name: string, wanted: readonly OfList[]): [MetricId, MetricValue][] {
+  const quantiles = wanted.flatMap(({ definition, formula }) =>
+    formula.kind === 'quantile' ? [{ definition, p: formula.p }] : [],
+  );
+  if (name !== 'e' && name !== 'p') return latencyValues(facts, name as TimeName, quantiles);
+  const means = wanted.filter(({ formula }) => formula.kind === 'mean');
+  return [
+    ...means.map(({ definition }): [MetricId, MetricValue] => [
+      definition.id,
+      meanOfQueries(facts, definition, name),
     ]),
-    ...latencyNames.flatMap((name) => latencyValues(facts.calls, name)),
+    ...quantileOfQueries(facts, quantiles),
   ];
+}
+
+/** The value of every metric, by id, in the order of `metrics`. */
+export function cellValues(facts: CellFacts): Readonly<Record<MetricId, MetricValue>> {
+  const ofLists = new Map([...listMetrics].flatMap(([name, wanted]) => listValues(facts, name, wanted)));
+  const values = metrics.map((definition): [MetricId, MetricValue] => [
+    definition.id,
+    ofLists.get(definition.id) ?? ownValue(facts, definition),
+  ]);
   return Object.fromEntries(values) as Record<MetricId, MetricValue>;
 }

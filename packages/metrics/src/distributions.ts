@@ -51,10 +51,27 @@ export function studentCdf(t: number, df: number): number {
   return t < 0 ? tail : 1 - tail;
 }
 
-/** Smallest t with `studentCdf(t, df)` ≥ p, by bisection to the last digits of a double; NaN unless 0 < p < 1 and df > 0. */
-export function studentQuantile(p: number, df: number): number {
-  if (!(p > 0 && p < 1 && df > 0)) return Number.NaN;
-  if (p < 0.5) return -studentQuantile(1 - p, df);
+/** Density of a t variable of `df` degrees of freedom at `t`. */
+const studentDensity = (t: number, df: number): number =>
+  Math.exp(logGamma((df + 1) / 2) - logGamma(df / 2) - ((df + 1) / 2) * Math.log1p((t * t) / df)) /
+  Math.sqrt(df * Math.PI);
+
+/**
+ * t with `studentCdf(t, df)` = p by Newton's method from the expansion of Cornish and Fisher; null where it doesn't settle.
+ */
+function studentByNewton(p: number, df: number): number | null {
+  const z = p === 0.975 ? Z95 : normalQuantile(p);
+  let t = z + (z ** 3 + z) / (4 * df) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * df ** 2);
+  for (let i = 0; i < 20; i++) {
+    const step = (studentCdf(t, df) - p) / studentDensity(t, df);
+    t -= step;
+    if (!(t > 0)) return null;
+    if (Math.abs(step) <= 1e-14 * t) return t;
+  }
+  return null;
+}
+
+function studentByHalves(p: number, df: number): number {
   let high = 1;
   while (studentCdf(high, df) < p) high *= 2;
   let low = 0;
@@ -64,6 +81,20 @@ export function studentQuantile(p: number, df: number): number {
     else high = middle;
   }
   return high;
+}
+
+const knownStudent = new Map<number, number>();
+
+/** t with `studentCdf(t, df)` = p, to the last digits of a double; NaN unless 0 < p < 1 and df > 0. */
+export function studentQuantile(p: number, df: number): number {
+  if (!(p > 0 && p < 1 && df > 0)) return Number.NaN;
+  if (p < 0.5) return -studentQuantile(1 - p, df);
+  const kept = p === 0.975 && Number.isInteger(df);
+  const known = kept ? knownStudent.get(df) : undefined;
+  if (known !== undefined) return known;
+  const t = (p > 0.5 && df >= 3 ? studentByNewton(p, df) : null) ?? studentByHalves(p, df);
+  if (kept) knownStudent.set(df, t);
+  return t;
 }
 
 /** 97.5 % quantile of the normal distribution: half-width of a 95 % interval in standard errors. */
@@ -134,12 +165,19 @@ export function normalQuantile(p: number): number {
   return bisect((z) => normalCdf(z) >= p, -40, 0);
 }
 
+const knownChiSquare = new Map<string, number>();
+
 /** x that a χ² variable of `df` degrees of freedom lies below with probability p, for 0 < p < 1 and df > 0. */
 export function chiSquareQuantile(p: number, df: number): number {
+  const key = `${p} ${df}`;
+  const known = knownChiSquare.get(key);
+  if (known !== undefined) return known;
   const below = (x: number) => gammaIncomplete(df / 2, x / 2)[0];
   let high = df + 1;
   while (below(high) < p) high *= 2;
-  return bisect((x) => below(x) >= p, 0, high);
+  const x = bisect((value) => below(value) >= p, 0, high);
+  if (knownChiSquare.size < 1_000) knownChiSquare.set(key, x);
+  return x;
 }
 
 /** Probability of exactly `k` successes in `n` draws of chance `p`, 0 < p < 1; in logarithms. */

@@ -1,9 +1,12 @@
-import { type CallRow, type Instant, instant } from '@perwatt/core';
+import { type Instant, instant } from '@perwatt/core';
 import { attribute } from './attribute.js';
 import { boundaryOf } from './boundary.js';
-import { cellEnergy } from './cell-energy.js';
-import { bySitting, settledCalls } from './cell-metrics.js';
-import type { BaselineInput, CellInput, SittingInput } from './cell-types.js';
+import { busyTime } from './busy-time.js';
+import type { CellColumns } from './cell-columns.js';
+import { type BusyTime, cellEnergy } from './cell-energy.js';
+import { orderOf } from './cell-spans.js';
+import type { CellBase, CellInput, HostBaselines, SittingInput } from './cell-types.js';
+import { columnsOfRows } from './columns-of-rows.js';
 import type { CallSpan, PowerSeries } from './types.js';
 
 /** What a cell's calls were doing: until the first output, until the last, after it; or it isn't on record. */
@@ -40,21 +43,25 @@ export interface EnergyDetail {
   readonly phases: CellPhases;
 }
 
-/** Baselines of the idle host by sitting. */
-export type HostBaselines = ReadonlyMap<number, readonly BaselineInput[]>;
-
 /** Net energy over the idle host, and energy by phase, over the same calls and domains as the cell's own energy. */
-export function energyDetail(input: CellInput, host: HostBaselines): EnergyDetail {
-  const calls = settledCalls(input);
-  const sittings = input.sittings.map((own) => ({ ...own, baselines: host.get(own.sitting) ?? [] }));
-  const net = cellEnergy(sittings, bySitting(calls));
+export const energyDetail = (input: CellInput, host: HostBaselines): EnergyDetail =>
+  detailOf({ ...input, host }, columnsOfRows(input));
+
+/** `energyDetail` of columns. */
+export function detailOf(
+  { sittings, host }: CellBase,
+  columns: CellColumns,
+  time: BusyTime = busyTime(columns, sittings),
+): EnergyDetail {
+  const overHost = sittings.map((own) => ({ ...own, baselines: host?.get(own.sitting) ?? [] }));
+  const net = cellEnergy(overHost, time);
   return {
     net_host_j: net.net_j,
     net_host_lo_j: net.net_lo_j,
     net_host_hi_j: net.net_hi_j,
     net_host_resolved: net.net_resolved,
     net_host_reason: net.net_reason,
-    phases: cellPhases(input.sittings, calls),
+    phases: cellPhases(sittings, columns),
   };
 }
 
@@ -63,48 +70,52 @@ interface PhaseSpan extends CallSpan {
 }
 
 /** The spans of a call, each named by its phase. */
-function phaseSpans(call: CallRow): PhaseSpan[] {
-  const [start, end] = [instant(call.dispatch_ns), instant(call.end_ns)];
-  const { first_any_ns, last_content_ns } = call;
-  const ordered =
-    first_any_ns !== null &&
-    last_content_ns !== null &&
-    start <= first_any_ns &&
-    first_any_ns <= last_content_ns &&
-    last_content_ns <= end;
-  if (!ordered) return [{ query_id: 'unsplit', start, end }];
-  const [first, last] = [instant(first_any_ns), instant(last_content_ns)];
-  return [spanOf('prefill', start, first), spanOf('decode', first, last), spanOf('rest', last, end)].filter(
-    (span) => span.start < span.end,
-  );
+function phaseSpans({ calls, origin_ns }: CellColumns, call: number): PhaseSpan[] {
+  const at = (times: Float64Array) => times[call] ?? Number.NaN;
+  const [start, first, last, end] = [
+    at(calls.dispatch),
+    at(calls.first_any),
+    at(calls.last_content),
+    at(calls.end),
+  ];
+  const time = (ns: number) => instant(origin_ns + BigInt(ns));
+  if (!(start <= first && first <= last && last <= end)) return [spanOf('unsplit', time(start), time(end))];
+  return [
+    spanOf('prefill', time(start), time(first)),
+    spanOf('decode', time(first), time(last)),
+    spanOf('rest', time(last), time(end)),
+  ].filter((span) => span.start < span.end);
 }
 
 const spanOf = (query_id: CallPhase, start: Instant, end: Instant): PhaseSpan => ({ query_id, start, end });
 
 const none = (reason: string): CellPhases => ({ method: 'none', phases: null, reason });
 
-function cellPhases(sittings: readonly SittingInput[], calls: readonly CallRow[]): CellPhases {
-  const spans = calls.map((call) => ({ sitting: call.sitting, spans: phaseSpans(call) }));
-  const used = sittings.filter(({ sitting }) => spans.some((call) => call.sitting === sitting));
+function cellPhases(sittings: readonly SittingInput[], columns: CellColumns): CellPhases {
+  const { calls, calls_from } = columns;
+  if (calls_from === 'queries') return none('no_calls');
+  const present = new Set(Array.from(calls.sitting));
+  const used = sittings.filter(({ sitting }) => present.has(sitting));
   if (used.length === 0) return none('no_calls');
   const boundary = boundaryOf(used.flatMap(({ series }) => series.map(({ domain }) => domain)));
   if (boundary === null) return none('no_power');
+  const spans = Array.from(calls.dispatch, (_, call) => phaseSpans(columns, call));
   const parts = used.flatMap((sitting) => {
-    const own = spans.filter((call) => call.sitting === sitting.sitting).flatMap((call) => call.spans);
+    const own = spans.filter((_, call) => calls.sitting[call] === sitting.sitting).flat();
     return boundary.domains.map(({ id }) => sharesOf(sitting, id, own));
   });
   const reason = parts.find((part) => typeof part === 'string');
   if (typeof reason === 'string') return none(reason);
   const known = parts.filter((part) => typeof part !== 'string');
   const count = (phase: CallPhase) =>
-    spans.filter((call) => call.spans.some(({ query_id }) => query_id === phase)).length;
+    spans.filter((own) => own.some(({ query_id }) => query_id === phase)).length;
   const sum = (phase: CallPhase): PhaseShare => {
     const add = (key: 'energy_j' | 'lo_j' | 'hi_j') =>
       known.reduce((total, { queries }) => total + (queries.get(phase)?.[key] ?? 0), 0);
     return { energy_j: add('energy_j'), lo_j: add('lo_j'), hi_j: add('hi_j'), calls: count(phase) };
   };
   return {
-    method: overlapping(calls) ? 'time_share' : 'isolated',
+    method: overlapping(columns) ? 'time_share' : 'isolated',
     phases: { prefill: sum('prefill'), decode: sum('decode'), rest: sum('rest'), unsplit: sum('unsplit') },
     reason: null,
   };
@@ -119,7 +130,7 @@ function sharesOf({ series, window }: SittingInput, id: string, spans: readonly 
 }
 
 /** Whether any two calls were in flight at once. */
-function overlapping(calls: readonly CallRow[]): boolean {
-  const inOrder = calls.toSorted((a, b) => Number(a.dispatch_ns - b.dispatch_ns));
-  return inOrder.some(({ dispatch_ns }, i) => dispatch_ns < (inOrder[i - 1]?.end_ns ?? dispatch_ns));
+function overlapping({ calls: { dispatch, end } }: CellColumns): boolean {
+  const order = orderOf(dispatch);
+  return order.some((call, i) => (dispatch[call] ?? 0) < (end[order[i - 1] ?? call] ?? 0) && i > 0);
 }

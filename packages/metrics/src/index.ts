@@ -30,21 +30,35 @@ export {
 export { type Found, findAccelerator, findModel } from './catalogue/find-entry.js';
 export { type Catalogue, shippedCatalogue } from './catalogue/load-catalogue.js';
 export { withOwnEntries } from './catalogue/own-entries.js';
+export {
+  type CallColumns,
+  type CellColumns,
+  type Codes,
+  callsOfQueries,
+  type QueryColumns,
+} from './cell-columns.js';
 export { type CellContributions, cellContributions } from './cell-contributions.js';
-export { type LatencyName, latenciesOf } from './cell-latency.js';
+export { timesOfCalls } from './cell-latency.js';
 export { cellMetrics } from './cell-metrics.js';
 export type {
   BaselineInput,
   Boundary,
+  CellBase,
+  CellColumnsInput,
   CellCounts,
   CellEnergy,
   CellFlag,
   CellInput,
   CellMetrics,
+  HostBaselines,
   IntervalMethod,
   MetricValue,
+  RepeatFigures,
   SittingInput,
+  SubjectFigures,
+  SubjectValue,
 } from './cell-types.js';
+export { columnsOfRows } from './columns-of-rows.js';
 export {
   type Coverage,
   type CoverageItem,
@@ -59,7 +73,6 @@ export {
   callPhases,
   type EnergyDetail,
   energyDetail,
-  type HostBaselines,
   type PhaseShare,
 } from './energy-detail.js';
 export { type ProductName, powersOf, type TotalName, totalNames } from './energy-figures.js';
@@ -140,13 +153,17 @@ export {
 } from './longitudinal/published-figures.js';
 export { meanPower, type PowerReading } from './mean-power.js';
 export {
+  type EnergyKind,
+  type LatencyName,
   METRIC_SPEC_VERSION,
   type Metric,
   type MetricId,
+  type MetricNeed,
   type MetricUnit,
   metricOf,
   metrics,
 } from './metric-definitions.js';
+export { metricsPage } from './metrics-page.js';
 export { type BaselinePoint, type NetEnergy, type NetInput, netEnergy } from './net-energy.js';
 export { type DrawnPoint, type FrontShare, frontShares } from './pareto/front-shares.js';
 export { hypervolume } from './pareto/hypervolume.js';

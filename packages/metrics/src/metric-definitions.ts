@@ -1,10 +1,15 @@
+import { type Formula, parseFormula, symbolPowers, type TotalSymbol } from './formula.js';
+
 /** Version of the metric definitions: what every name below means. Stored beside results. */
 export const METRIC_SPEC_VERSION = 1;
 
 /** Unit as shown; `1` is a plain ratio. */
 export type MetricUnit = '1' | 'W' | 'J' | '1/W' | '1/J' | '1/s' | 'ns';
 
-/** A number of a report, defined once. Tables, charts, JSON and the glossary come from here. */
+/** What energy a figure is of: what the meter says, less the loaded idle model, or less the idle host. */
+export type EnergyKind = 'gross' | 'net' | 'net_host';
+
+/** A number of a report, defined once. Tables, charts, JSON, the engine and `docs/metrics.md` all go by it. */
 export interface Metric<Id extends string = string> {
   /** Ends in its unit. */
   readonly id: Id;
@@ -12,124 +17,227 @@ export interface Metric<Id extends string = string> {
   readonly unit: MetricUnit;
   readonly better: 'higher' | 'lower' | 'neither';
   readonly definition: string;
+  /** How it is computed, over the totals of `symbols`: the engine evaluates this text and nothing else. */
+  readonly formula: string;
+  /** Energy that `E` stands for; null for figures without energy. */
+  readonly energy: EnergyKind | null;
+  /** Over the busy time, the whole measured windows, or single queries or calls. */
+  readonly window: 'busy' | 'measured' | 'queries' | 'calls';
+  /** What has to be on record: `scores`, `power`, `baseline`, `tokens`, `isolated` (queries measured on their own), `stamps`, `schedule`. */
+  readonly needs: readonly MetricNeed[];
   /** Version of the metric specification that brought the present definition. */
   readonly version: number;
 }
 
+/** One of a metric's `needs`. */
+export type MetricNeed = 'scores' | 'power' | 'baseline' | 'tokens' | 'isolated' | 'stamps' | 'schedule';
+
+type Shown = readonly [title: string, unit: MetricUnit, better: Metric['better']];
+type Place = Pick<Metric, 'energy' | 'window'>;
+
+const symbolNeeds: Readonly<Partial<Record<TotalSymbol, MetricNeed>>> = {
+  A: 'scores',
+  A_c: 'scores',
+  E: 'power',
+  E_w: 'power',
+  E_pre: 'power',
+  E_dec: 'power',
+  O: 'tokens',
+  I: 'tokens',
+  K: 'tokens',
+  O_dec: 'tokens',
+  e: 'isolated',
+  p: 'isolated',
+  ttft_any: 'stamps',
+  ttft_content: 'stamps',
+  tpot: 'stamps',
+  icl: 'stamps',
+  e2e_from_dispatch: 'stamps',
+  e2e_from_schedule: 'schedule',
+};
+
+function needsOf(formula: Formula, energy: EnergyKind | null): MetricNeed[] {
+  const used = 'name' in formula ? [formula.name] : [...symbolPowers(formula).keys()];
+  const needs = used.flatMap((name) => symbolNeeds[name] ?? []);
+  const baseline: MetricNeed[] = energy === 'net' || energy === 'net_host' ? ['baseline'] : [];
+  return [...new Set([...needs, ...baseline])];
+}
+
+const formulas = new Map<string, Formula>();
+
+/** The formula of a metric, ready to evaluate. */
+export function formulaOf({ formula }: Pick<Metric, 'formula'>): Formula {
+  const known = formulas.get(formula) ?? parseFormula(formula);
+  formulas.set(formula, known);
+  return known;
+}
+
 const metric = <Id extends string>(
-  id: Id,
-  [title, unit, better]: readonly [string, MetricUnit, Metric['better']],
-  definition: string,
-): Metric<Id> => ({ id, title, unit, better, definition, version: 1 });
+  [id, formula]: readonly [Id, string],
+  [title, unit, better]: Shown,
+  { definition, energy, window }: Place & Pick<Metric, 'definition'>,
+): Metric<Id> => {
+  const needs = needsOf(formulaOf({ formula }), energy);
+  return { id, title, unit, better, definition, formula, energy, window, needs, version: 1 };
+};
 
-const gross = [
+/** Figures of energy over the busy time; each exists gross, net of the loaded model and net of the idle host. */
+// biome-ignore format: a table is read in columns
+const figures = [
+  ['power_w',                   'E / T',       'Mean power',                        'W',   'neither', 'Energy over the busy time.'],
+  ['energy_per_query_j',        'E / N',       'Energy per query',                  'J',   'lower',   'Energy over all attempted queries.'],
+  ['ipw_per_w',                 'A / (E / T)', 'IPW',                               '1/W', 'higher',  'Intelligence per watt: accuracy over mean power. Depends on load; read it beside IPJ.'],
+  ['ipj_per_j',                 'A / (E / N)', 'IPJ',                               '1/J', 'higher',  'Intelligence per joule: accuracy over energy per query.'],
+  ['energy_per_correct_j',      'E / N / A',   'Energy per correct answer',         'J',   'lower',   'Energy per query over accuracy.'],
+  ['energy_per_output_token_j', 'E / O',       'Energy per output token',           'J',   'lower',   'Energy over all output tokens.'],
+  ['energy_per_token_j',        'E / K',       'Energy per token',                  'J',   'lower',   'Energy over all prompt and output tokens.'],
+  ['tokens_per_j',              'O / E',       'Output tokens per second per watt', '1/J', 'higher',  'Tokens per second over mean power, that is tokens per joule.'],
+] as const;
+
+type FigureId = (typeof figures)[number][0];
+
+const kinds = {
+  gross: { prefix: '', title: '', note: '' },
+  net: {
+    prefix: 'net_',
+    title: 'Net of the loaded model: ',
+    note: ' Energy less that of the loaded, idle model.',
+  },
+  net_host: {
+    prefix: 'net_host_',
+    title: 'Net of the idle host: ',
+    note: ' Energy less that of the idle host.',
+  },
+} as const;
+
+const figuresOf = <K extends EnergyKind>(kind: K) =>
+  figures.map(([id, formula, title, unit, better, definition]) =>
+    metric(
+      [`${kinds[kind].prefix}${id}` as `${(typeof kinds)[K]['prefix']}${FigureId}`, formula],
+      [`${kinds[kind].title}${title}`, unit, better],
+      { definition: `${definition}${kinds[kind].note}`, energy: kind, window: 'busy' },
+    ),
+  );
+
+const busy = { energy: null, window: 'busy' } as const;
+const scores = [
+  metric(['accuracy', 'A'], ['Accuracy', '1', 'higher'], {
+    ...busy,
+    definition: 'Mean score of the scored queries; failed queries score 0.',
+  }),
+  metric(['accuracy_completed', 'A_c'], ['Accuracy of completed queries', '1', 'higher'], {
+    ...busy,
+    definition: 'Mean score of the scored queries that did not fail.',
+  }),
+] as const;
+
+const speed = [
+  metric(['tokens_per_s', 'O / T'], ['Output tokens per second', '1/s', 'higher'], {
+    ...busy,
+    definition: 'All output tokens over the busy time.',
+  }),
+] as const;
+
+const measured = { energy: 'gross', window: 'measured' } as const;
+const windowed = [
+  metric(['power_window_w', 'E_w / T_w'], ['Mean power over the window', 'W', 'neither'], {
+    ...measured,
+    definition: 'Energy over the measured windows, with the idle gaps and lead in low-rate cells.',
+  }),
+  metric(['energy_per_query_window_j', 'E_w / N'], ['Energy per query over the window', 'J', 'lower'], {
+    ...measured,
+    definition: 'Energy of the whole measured windows over all attempted queries.',
+  }),
+  metric(['ipw_window_per_w', 'A / (E_w / T_w)'], ['IPW over the window', '1/W', 'higher'], {
+    ...measured,
+    definition: 'Accuracy over mean power of the whole measured windows.',
+  }),
+  metric(['ipj_window_per_j', 'A / (E_w / N)'], ['IPJ over the window', '1/J', 'higher'], {
+    ...measured,
+    definition: 'Accuracy over energy per query of the whole measured windows.',
+  }),
+] as const;
+
+const single = { energy: 'gross', window: 'queries' } as const;
+const ofQueries = [
+  metric(['energy_per_query_mean_j', 'mean(e)'], ['Energy per query, mean of queries', 'J', 'lower'], {
+    ...single,
+    definition: 'Mean of the energies of single queries, only where each was measured on its own.',
+  }),
+  metric(['energy_per_query_p50_j', 'p50(e)'], ['Energy per query, median', 'J', 'lower'], {
+    ...single,
+    definition: 'Median of the energies of single queries, only where each was measured on its own.',
+  }),
+  metric(['energy_per_query_p99_j', 'p99(e)'], ['Energy per query, p99', 'J', 'lower'], {
+    ...single,
+    definition: '99th percentile of the energies of single queries, only where each was measured on its own.',
+  }),
+  metric(['power_query_mean_w', 'mean(p)'], ['Mean power, mean of queries', 'W', 'neither'], {
+    ...single,
+    definition:
+      'Mean of the mean powers of single queries: short ones count as much as long ones, unlike in mean power.',
+  }),
+] as const;
+
+const phases = [
   metric(
-    'accuracy',
-    ['Accuracy', '1', 'higher'],
-    'Mean score of the scored queries (A); failed queries score 0.',
+    ['prefill_energy_per_prompt_token_j', 'E_pre / I'],
+    ['Prefill energy per prompt token', 'J', 'lower'],
+    {
+      energy: 'gross',
+      window: 'calls',
+      definition: 'Energy until the first output of the calls over all prompt tokens, cached ones included.',
+    },
   ),
-  metric('power_w', ['Mean power', 'W', 'neither'], 'Energy over the busy time: P = E / T.'),
-  metric('energy_per_query_j', ['Energy per query', 'J', 'lower'], 'E over all attempted queries: E / N.'),
   metric(
-    'ipw_per_w',
-    ['IPW', '1/W', 'higher'],
-    'Intelligence per watt: A / P. Depends on load; read it beside IPJ.',
-  ),
-  metric('ipj_per_j', ['IPJ', '1/J', 'higher'], 'Intelligence per joule: A / (E / N).'),
-  metric('energy_per_correct_j', ['Energy per correct answer', 'J', 'lower'], '(E / N) / A.'),
-  metric('energy_per_output_token_j', ['Energy per output token', 'J', 'lower'], 'E over all output tokens.'),
-  metric('energy_per_token_j', ['Energy per token', 'J', 'lower'], 'E over all prompt and output tokens.'),
-  metric(
-    'tokens_per_s',
-    ['Output tokens per second', '1/s', 'higher'],
-    'All output tokens over the busy time T.',
-  ),
-  metric(
-    'tokens_per_j',
-    ['Output tokens per second per watt', '1/J', 'higher'],
-    'Tokens per second over P, that is tokens per joule.',
+    ['decode_energy_per_output_token_j', 'E_dec / O_dec'],
+    ['Decode energy per output token', 'J', 'lower'],
+    {
+      energy: 'gross',
+      window: 'calls',
+      definition:
+        'Energy from the first to the last output of the calls over the tokens after each first one.',
+    },
   ),
 ] as const;
 
-const net = [
-  metric(
-    'net_power_w',
-    ['Net mean power', 'W', 'neither'],
-    'Net energy (gross less the loaded, idle baseline) over T.',
-  ),
-  metric(
-    'net_energy_per_query_j',
-    ['Net energy per query', 'J', 'lower'],
-    'Net energy over all attempted queries; may be negative.',
-  ),
-  metric('net_ipw_per_w', ['Net IPW', '1/W', 'higher'], 'A over net mean power.'),
-  metric('net_ipj_per_j', ['Net IPJ', '1/J', 'higher'], 'A over net energy per query.'),
-  metric(
-    'net_energy_per_correct_j',
-    ['Net energy per correct answer', 'J', 'lower'],
-    'Net energy per query over A.',
-  ),
-  metric(
-    'net_energy_per_output_token_j',
-    ['Net energy per output token', 'J', 'lower'],
-    'Net energy over all output tokens.',
-  ),
-  metric(
-    'net_energy_per_token_j',
-    ['Net energy per token', 'J', 'lower'],
-    'Net energy over all prompt and output tokens.',
-  ),
-  metric(
-    'net_tokens_per_j',
-    ['Output tokens per second per net watt', '1/J', 'higher'],
-    'Tokens per second over net mean power.',
-  ),
+// biome-ignore format: a table is read in columns
+const times = [
+  ['ttft_any',          'Time to first token',       'From dispatch to the first non-empty delta of any kind; calls that ended well.'],
+  ['ttft_content',      'Time to first answer text', 'From dispatch to the first non-empty answer text; calls that ended well.'],
+  ['tpot',              'Time per output token',     'Per call: from the first to the last delta over tokens less one; calls that ended well.'],
+  ['icl',               'Gap between chunks',        'Between successive non-empty deltas, all calls that ended well together; a chunk may hold several tokens.'],
+  ['e2e_from_dispatch', 'Call latency',              'From dispatch to the last delta (the end, where not streamed); calls that ended well. Without a table of calls: of queries of one call, until their end.'],
+  ['e2e_from_schedule', 'Latency since due',         'From when the call was due to the last delta (the end, where not streamed); null in a closed loop. Without a table of calls: of queries, until their end.'],
 ] as const;
 
-const latency = [
-  metric(
-    'ttft_any_p50_ns',
-    ['Time to first token, median', 'ns', 'lower'],
-    'From dispatch to the first non-empty delta of any kind; calls that ended well.',
-  ),
-  metric(
-    'ttft_any_p99_ns',
-    ['Time to first token, p99', 'ns', 'lower'],
-    'From dispatch to the first non-empty delta of any kind; calls that ended well.',
-  ),
-  metric(
-    'ttft_content_p50_ns',
-    ['Time to first answer text, median', 'ns', 'lower'],
-    'From dispatch to the first non-empty answer text; calls that ended well.',
-  ),
-  metric(
-    'ttft_content_p99_ns',
-    ['Time to first answer text, p99', 'ns', 'lower'],
-    'From dispatch to the first non-empty answer text; calls that ended well.',
-  ),
-  metric(
-    'tpot_p50_ns',
-    ['Time per output token, median', 'ns', 'lower'],
-    'Per call: from the first to the last delta over tokens less one; calls that ended well.',
-  ),
-  metric(
-    'tpot_p99_ns',
-    ['Time per output token, p99', 'ns', 'lower'],
-    'Per call: from the first to the last delta over tokens less one; calls that ended well.',
-  ),
-  metric(
-    'e2e_from_dispatch_p50_ns',
-    ['Call latency, median', 'ns', 'lower'],
-    'From dispatch to the last delta (the end, where not streamed); calls that ended well.',
-  ),
-  metric(
-    'e2e_from_dispatch_p99_ns',
-    ['Call latency, p99', 'ns', 'lower'],
-    'From dispatch to the last delta (the end, where not streamed); calls that ended well.',
-  ),
-] as const;
+/** A time of single calls, or of gaps within them. */
+export type TimeName = (typeof times)[number][0];
+/** A time that closed and open loops share, one a call. */
+export type LatencyName = Exclude<TimeName, 'icl' | 'e2e_from_schedule'>;
 
-const all = [...gross, ...net, ...latency] as const;
+const quantiles = (['p50', 'p99'] as const).flatMap((p) =>
+  times.map(([name, title, definition]) =>
+    metric(
+      [`${name}_${p}_ns` as const, `${p}(${name})`],
+      [`${title}, ${p === 'p50' ? 'median' : 'p99'}`, 'ns', 'lower'],
+      { definition, energy: null, window: 'calls' },
+    ),
+  ),
+);
+const latency = times.flatMap(([name]) => quantiles.filter(({ id }) => id.startsWith(`${name}_p`)));
+
+const all = [
+  ...scores,
+  ...figuresOf('gross'),
+  ...speed,
+  ...figuresOf('net'),
+  ...figuresOf('net_host'),
+  ...windowed,
+  ...ofQueries,
+  ...phases,
+  ...latency,
+];
 
 /** Id of one of `metrics`. */
 export type MetricId = (typeof all)[number]['id'];
@@ -137,9 +245,11 @@ export type MetricId = (typeof all)[number]['id'];
 /** Every metric of this version, in the order of tables. */
 export const metrics: readonly Metric<MetricId>[] = all;
 
+const byId = new Map(metrics.map((each) => [each.id, each]));
+
 /** The definition of a metric. */
 export function metricOf(id: MetricId): Metric<MetricId> {
-  const found = metrics.find((candidate) => candidate.id === id);
+  const found = byId.get(id);
   if (found === undefined) throw new TypeError(`no metric ${id}`);
   return found;
 }

@@ -3,7 +3,7 @@ import { cellEnergy } from './cell-energy.js';
 import { cellMetrics } from './cell-metrics.js';
 import type { SittingInput } from './cell-types.js';
 import { callRow, queryRow } from './rows.fixture.js';
-import { call, every, seriesOf, span } from './series.fixture.js';
+import { every, seriesOf, span } from './series.fixture.js';
 import { gaugesForStale, seriesWithoutStale, standsStillBeside } from './stale-gauge.js';
 import type { PowerSeries } from './types.js';
 
@@ -26,7 +26,7 @@ const sitting = (series: readonly PowerSeries[]): SittingInput => ({
   baselines: [],
 });
 const energyOf = (series: readonly PowerSeries[]) =>
-  cellEnergy([sitting(series)], new Map([[0, [call('q', 3, 13)]]]));
+  cellEnergy([sitting(series)], { origin_ns: 0n, bySitting: new Map([[0, Float64Array.of(3e9, 13e9)]]) });
 
 const steady = (t: number) => 100 * t;
 /** Stands still from a time on, for so long. */

@@ -76,7 +76,7 @@ type Numbers = ArrayLike<number>;
 
 /** A sorted copy; null where nothing is in it or a value isn't finite. */
 function sortedFinite(values: Numbers): Float64Array | null {
-  const sorted = Float64Array.from(values).sort();
+  const sorted = (values instanceof Float64Array ? values.slice() : Float64Array.from(values)).sort();
   const [least, most] = [sorted[0], sorted.at(-1)];
   return least !== undefined && Number.isFinite(least) && Number.isFinite(most) ? sorted : null;
 }
@@ -104,10 +104,8 @@ export interface QuantileEstimate {
   readonly n: number;
 }
 
-function intervalAt(sorted: Float64Array, p: number): QuantileEstimate | null {
-  const value = atShare(sorted, p);
-  if (value === null) return null;
-  const n = sorted.length;
+/** Ranks, from 0, of the order statistics that hold the p-quantile of n values; −1 and n where there is none. */
+function ranksAround(n: number, p: number): readonly [below: number, above: number] {
   const smallest = (reached: (k: number) => boolean): number => {
     let [low, high] = [0, n];
     while (low < high) {
@@ -117,9 +115,24 @@ function intervalAt(sorted: Float64Array, p: number): QuantileEstimate | null {
     }
     return low;
   };
-  const below = smallest((k) => binomialCdf(k, n, p) > 0.025);
-  const above = smallest((k) => binomialCdf(k, n, p) >= 0.975);
-  return { value, lo: sorted[below - 1] ?? null, hi: sorted[above] ?? null, n };
+  const below = smallest((k) => binomialCdf(k, n, p) > 0.025) - 1;
+  return [below, smallest((k) => binomialCdf(k, n, p) >= 0.975)];
+}
+
+const knownRanks = new Map<string, readonly [number, number]>();
+
+function ranksOf(n: number, p: number): readonly [number, number] {
+  const key = `${n} ${p}`;
+  const ranks = knownRanks.get(key) ?? ranksAround(n, p);
+  if (knownRanks.size < 10_000) knownRanks.set(key, ranks);
+  return ranks;
+}
+
+function intervalAt(sorted: Float64Array, p: number): QuantileEstimate | null {
+  const value = atShare(sorted, p);
+  if (value === null) return null;
+  const [below, above] = ranksOf(sorted.length, p);
+  return { value, lo: sorted[below] ?? null, hi: sorted[above] ?? null, n: sorted.length };
 }
 
 /**

@@ -51,7 +51,9 @@ export {
 } from './published-run.js';
 export { parseQueryId, type QueryIdParts, queryId } from './query-ids.js';
 export { openQueries, type QueryAnswer, type QueryableRun } from './query-run.js';
+export { type ColumnContent, readCellColumns } from './read-columns.js';
 export type { TableContent, TornSegment } from './read-tables.js';
+export { readTextsOf } from './read-texts.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';
 export { openTables, type RunTables, type TablesOptions, type ViewName, viewNames } from './run-tables.js';
 export { type ColumnBatch, scanColumns } from './scan-columns.js';

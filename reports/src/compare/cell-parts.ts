@@ -1,7 +1,7 @@
 import type { QueryRow } from '@perwatt/core';
 import { type CellInput, cellMetrics } from '@perwatt/metrics';
 import type { RunFolder } from '@perwatt/records';
-import { cellInput, readCell } from '../cell-input.js';
+import { readCell, rowsInput } from '../cell-input.js';
 import type { CellResult, RunResults } from '../results-types.js';
 import type { ComparableCell, ComparableFigure } from './comparable.js';
 import { boundaryText, figuresOf } from './comparable-run.js';
@@ -68,11 +68,13 @@ export function partFigures(
     const file = files.get(cell.record);
     if (file === undefined) return [];
     const { torn: _torn, ...rows } = readCell(run, file.cell_id);
-    return [...partsOf(cellInput(file, rows, { power }), by)].map(([part, input]): PartFigures => {
-      const computed = cellMetrics(input);
-      const figures = figuresOf(computed.values, computed.energy);
-      return { cell, part, figures: marked(figures, file.concurrency, by) };
-    });
+    return [...partsOf(rowsInput(file, rows, { power, manifest: run.manifest }), by)].map(
+      ([part, input]): PartFigures => {
+        const computed = cellMetrics(input);
+        const figures = figuresOf(computed.values, computed.energy);
+        return { cell, part, figures: marked(figures, file.concurrency, by) };
+      },
+    );
   });
 }
 

@@ -1,5 +1,12 @@
 import { axisNames } from '@perwatt/core';
-import { type Catalogue, cellContributions, type LatencyName, latenciesOf, metrics } from '@perwatt/metrics';
+import {
+  type Catalogue,
+  cellContributions,
+  columnsOfRows,
+  type LatencyName,
+  metrics,
+  timesOfCalls,
+} from '@perwatt/metrics';
 import type { CellFile, RunFolder } from '@perwatt/records';
 import { readCell } from '../cell-input.js';
 import { acceleratorEntry, modelEntry } from '../physics.js';
@@ -72,20 +79,17 @@ type Rows = Pick<ComparableCell, 'contributions' | 'latencies'>;
 /** What the queries of a cell's measured windows add up to, and how long their calls took. */
 function rowsOf(run: RunFolder, cell_id: string): Rows {
   const { queries, calls } = readCell(run, cell_id);
-  const settled = new Set(queries.map(({ query_id, sitting }) => `${sitting} ${query_id}`));
-  const own = calls.filter(
-    ({ phase, query_id, sitting }) => phase === 'measure' && settled.has(`${sitting} ${query_id}`),
-  );
-  const items = new Map(queries.map(({ query_id, item_id }) => [query_id, item_id]));
+  const { calls: own } = columnsOfRows({ queries, calls });
+  const itemOf = (call: number) => queries[own.query[call] ?? -1]?.item_id ?? '';
   const timesOf = (name: LatencyName): ItemLatency[] =>
-    own.flatMap((call) =>
-      latenciesOf([call], name).map((ns) => ({ item: items.get(call.query_id) ?? call.query_id, ns })),
+    Array.from(timesOfCalls(own, name), (ns, call) => ({ item: itemOf(call), ns })).filter(
+      ({ ns }) => !Number.isNaN(ns),
     );
   const latencies = Object.fromEntries(latencyNames.map((name) => [name, timesOf(name)])) as Record<
     LatencyName,
     ItemLatency[]
   >;
-  return { contributions: cellContributions(queries, own), latencies };
+  return { contributions: cellContributions(queries, calls), latencies };
 }
 
 const noRows: Rows = { contributions: null, latencies: null };

@@ -1,0 +1,249 @@
+import { type CellColumns, codeOf } from './cell-columns.js';
+import { orderOf, shareOfTime } from './cell-spans.js';
+import { totalNames } from './energy-figures.js';
+import { TIME_BLOCKS } from './stats/blocks.js';
+import type { CrossedParts, VariancePart } from './stats/crossed-variance.js';
+
+/** Totals of a query. */
+export const WIDTH = totalNames.length;
+
+/** What every query of a cell adds to its totals: `WIDTH` numbers a row in the order of `totalNames`, NaN where not known. */
+export function queryTotals({ queries, calls }: CellColumns): Float64Array {
+  const { length, score, gross_j, net_j } = queries;
+  const seconds = shareOfTime(calls, length);
+  const table = new Float64Array(length * WIDTH);
+  for (let i = 0, at = 0; i < length; i++, at += WIDTH) {
+    const own = score[i] ?? Number.NaN;
+    const scored = !Number.isNaN(own);
+    table[at] = scored ? own : 0;
+    table[at + 1] = scored ? 1 : 0;
+    table[at + 2] = 1;
+    table[at + 3] = seconds[i] ?? 0;
+    table[at + 4] = gross_j[i] ?? Number.NaN;
+    table[at + 5] = net_j[i] ?? Number.NaN;
+  }
+  addTokens(table, calls);
+  return table;
+}
+
+/** Tokens by query; a call without a count adds none, as in the totals. */
+function addTokens(table: Float64Array, { length, query, ...calls }: CellColumns['calls']): void {
+  for (let call = 0; call < length; call++) {
+    const at = (query[call] ?? 0) * WIDTH;
+    const output = calls.completion_tokens[call] ?? Number.NaN;
+    const all = output + (calls.prompt_tokens[call] ?? Number.NaN);
+    if (!Number.isNaN(output)) table[at + 6] = (table[at + 6] ?? 0) + output;
+    if (!Number.isNaN(all)) table[at + 7] = (table[at + 7] ?? 0) + all;
+  }
+}
+
+/** Whether every query's own energy was measured, not a share of what several had. */
+export const isIsolated = ({ queries: { method } }: CellColumns): boolean => {
+  const own = codeOf(method, 'isolated');
+  return method.codes.every((code) => code === own);
+};
+
+/** Items, or blocks of them: the number of each row's own. */
+export interface Units {
+  readonly of: Int32Array;
+  readonly count: number;
+}
+
+/**
+ * Blocks of consecutive items as `blocks` makes them, in order of start in the first repeat; null below 20 items.
+ */
+export function blockUnits({ queries }: CellColumns): Units | null {
+  const { item, items, repeat, start, length } = queries;
+  if (items < TIME_BLOCKS) return null;
+  const order = orderOf(start);
+  const first = Array.from(repeat).reduce((least, own) => Math.min(least, own), Number.POSITIVE_INFINITY);
+  const place = new Int32Array(items).fill(-1);
+  let placed = 0;
+  const visit = (row: number) => {
+    const own = item[row] ?? 0;
+    if (place[own] !== -1) return;
+    place[own] = placed;
+    placed += 1;
+  };
+  for (const row of order) if (repeat[row] === first) visit(row);
+  for (const row of order) visit(row);
+  const block = place.map((at) => Math.floor((at * TIME_BLOCKS) / items));
+  return { of: Int32Array.from({ length }, (_, row) => block[item[row] ?? 0] ?? 0), count: TIME_BLOCKS };
+}
+
+/** Sums over a two-way table of units and repeats: what the variance of every product of totals is made of. */
+export interface CrossedSums {
+  readonly units: number;
+  readonly repeats: number;
+  /** Pairs of unit and repeat that have a query. */
+  readonly cells: number;
+  readonly totals: Float64Array;
+  /** `WIDTH` × `WIDTH`: sums over units of products of two of their totals. */
+  readonly ofUnits: Float64Array;
+  /** The same over cells, of what neither their unit nor their repeat accounts for. */
+  readonly residual: Float64Array;
+}
+
+/** Adds the products of every two of `WIDTH` numbers to the upper half of a square. */
+function addProducts(square: Float64Array, values: Float64Array, at: number): void {
+  for (let k = 0; k < WIDTH; k++) {
+    const own = values[at + k] ?? 0;
+    const row = k * WIDTH;
+    for (let l = k; l < WIDTH; l++) square[row + l] = (square[row + l] ?? 0) + own * (values[at + l] ?? 0);
+  }
+}
+
+/** Adds `WIDTH` numbers to others. */
+function addRow(to: Float64Array, at: number, from: Float64Array, row: number): void {
+  for (let k = 0; k < WIDTH; k++) to[at + k] = (to[at + k] ?? 0) + (from[row + k] ?? 0);
+}
+
+interface Margins {
+  readonly cells: Float64Array;
+  readonly inCell: Uint32Array;
+  readonly units: Float64Array;
+  readonly inUnit: Uint32Array;
+  readonly repeats: Float64Array;
+  readonly inRepeat: Uint32Array;
+}
+
+function marginsOf(table: Float64Array, units: Units, repeats: Units): Margins {
+  const size = units.count * repeats.count;
+  const margins: Margins = {
+    cells: new Float64Array(size * WIDTH),
+    inCell: new Uint32Array(size),
+    units: new Float64Array(units.count * WIDTH),
+    inUnit: new Uint32Array(units.count),
+    repeats: new Float64Array(repeats.count * WIDTH),
+    inRepeat: new Uint32Array(repeats.count),
+  };
+  const { cells, inCell, inUnit, inRepeat } = margins;
+  for (let row = 0; row < units.of.length; row++) {
+    const [unit, repeat] = [units.of[row] ?? 0, repeats.of[row] ?? 0];
+    const cell = repeat * units.count + unit;
+    if (inCell[cell] === 0) {
+      inUnit[unit] = (inUnit[unit] ?? 0) + 1;
+      inRepeat[repeat] = (inRepeat[repeat] ?? 0) + 1;
+    }
+    inCell[cell] = (inCell[cell] ?? 0) + 1;
+    addRow(cells, cell * WIDTH, table, row * WIDTH);
+  }
+  for (let repeat = 0; repeat < repeats.count; repeat++) {
+    for (let unit = 0; unit < units.count; unit++) {
+      const at = (repeat * units.count + unit) * WIDTH;
+      addRow(margins.units, unit * WIDTH, cells, at);
+      addRow(margins.repeats, repeat * WIDTH, cells, at);
+    }
+  }
+  return margins;
+}
+
+/** What is left of a cell when the means of its unit and its repeat are taken off, over all cells. */
+function residualSquare(margins: Margins, units: number, repeats: number): Float64Array {
+  const square = new Float64Array(WIDTH * WIDTH);
+  const left = new Float64Array(WIDTH);
+  for (let cell = 0; cell < units * repeats; cell++) {
+    if (margins.inCell[cell] === 0) continue;
+    const [unit, repeat] = [cell % units, Math.floor(cell / units)];
+    const [ofUnit, ofRepeat] = [margins.inUnit[unit] ?? 1, margins.inRepeat[repeat] ?? 1];
+    for (let k = 0; k < WIDTH; k++) {
+      const own = margins.cells[cell * WIDTH + k] ?? 0;
+      const expected =
+        (margins.units[unit * WIDTH + k] ?? 0) / ofUnit +
+        (margins.repeats[repeat * WIDTH + k] ?? 0) / ofRepeat;
+      left[k] = own - expected;
+    }
+    addProducts(square, left, 0);
+  }
+  return square;
+}
+
+/** Sums of a cell by label of its items, for figures of the label alone. */
+export interface LabelSums {
+  readonly items: number;
+  readonly queries: number;
+  readonly totals: Float64Array;
+  readonly ofUnits: Float64Array;
+}
+
+interface Sums extends CrossedSums {
+  /** By label, where labels were given. */
+  readonly labels: readonly LabelSums[];
+}
+
+/** One pass over the queries of a cell for all its figures. `label` has the number of each unit's label, below 0 for none. */
+export function crossedSums(
+  table: Float64Array,
+  { units, repeats }: { readonly units: Units; readonly repeats: Units },
+  label: { readonly of: Int32Array; readonly count: number } | null = null,
+): Sums {
+  const margins = marginsOf(table, units, repeats);
+  const totals = new Float64Array(WIDTH);
+  for (let repeat = 0; repeat < repeats.count; repeat++) addRow(totals, 0, margins.repeats, repeat * WIDTH);
+  const empty = () => ({
+    items: 0,
+    queries: 0,
+    totals: new Float64Array(WIDTH),
+    ofUnits: new Float64Array(WIDTH * WIDTH),
+  });
+  const labels = Array.from({ length: label?.count ?? 0 }, empty);
+  const ofUnits = new Float64Array(WIDTH * WIDTH);
+  let present = 0;
+  for (let unit = 0; unit < units.count; unit++) {
+    if (margins.inUnit[unit] === 0) continue;
+    present += 1;
+    addProducts(ofUnits, margins.units, unit * WIDTH);
+    const own = label === null ? undefined : labels[label.of[unit] ?? -1];
+    if (own === undefined) continue;
+    own.items += 1;
+    own.queries += margins.units[unit * WIDTH + 2] ?? 0;
+    addRow(own.totals, 0, margins.units, unit * WIDTH);
+    addProducts(own.ofUnits, margins.units, unit * WIDTH);
+  }
+  const cells = margins.inCell.reduce((sum, n) => sum + (n > 0 ? 1 : 0), 0);
+  const residual =
+    repeats.count < 2 ? new Float64Array(WIDTH * WIDTH) : residualSquare(margins, units.count, repeats.count);
+  return { units: present, repeats: repeats.count, cells, totals, ofUnits, residual, labels };
+}
+
+/** Weights of a product of totals: its influence is their product with what a part adds to the totals. */
+const weightsOf = (totals: Float64Array, powers: readonly number[]): Float64Array =>
+  totals.map((total, k) => ((powers[k] ?? 0) === 0 ? 0 : (powers[k] ?? 0) / total));
+
+/** Σ of squared influences, never below 0; totals of power 0 are no part of it, known or not. */
+function squaresOf(square: Float64Array, weights: Float64Array): number {
+  const used = Array.from(weights, (_, k) => k).filter((k) => weights[k] !== 0);
+  let sum = 0;
+  for (const [i, k] of used.entries()) {
+    for (const l of used.slice(i)) {
+      const times = (k === l ? 1 : 2) * (weights[k] ?? 0) * (weights[l] ?? 0);
+      sum += times * (square[k * WIDTH + l] ?? 0);
+    }
+  }
+  return Math.max(sum, 0);
+}
+
+const partOf = (squares: number, count: number): VariancePart | null =>
+  count < 2 ? null : { variance: (count / (count - 1)) * squares, df: count - 1 };
+
+/** Variance over units of a product of totals to powers, and what of it is noise of single queries; null where it isn't finite. */
+export function unitParts(
+  sums: CrossedSums,
+  powers: readonly number[],
+): Omit<CrossedParts, 'repeats'> | null {
+  const weights = weightsOf(sums.totals, powers);
+  const [squares, left] = [squaresOf(sums.ofUnits, weights), squaresOf(sums.residual, weights)];
+  if (!Number.isFinite(squares) || !Number.isFinite(left)) return null;
+  const df = sums.cells - sums.units - sums.repeats + 1;
+  const residual = df <= 0 ? { variance: 0, df: 0 } : { variance: (sums.cells * left) / df, df };
+  return { items: partOf(squares, sums.units), residual };
+}
+
+/** Variance over items of a product of totals within one label; null below two items and where it isn't finite. */
+export function labelPart(
+  { totals, ofUnits, items }: LabelSums,
+  powers: readonly number[],
+): VariancePart | null {
+  const squares = squaresOf(ofUnits, weightsOf(totals, powers));
+  return Number.isFinite(squares) ? partOf(squares, items) : null;
+}

@@ -1,0 +1,116 @@
+import type { CellFacts } from './cell-facts.js';
+import type { MetricValue } from './cell-types.js';
+import type { Metric, MetricId } from './metric-definitions.js';
+import { absent } from './metric-value.js';
+import { quantileIntervals, t95 } from './statistics.js';
+import { FEWEST_REPEATS, runSpread, SPREAD_UNKNOWN } from './stats/run-spread.js';
+
+type Definition = Metric<MetricId>;
+
+/** Why single queries have no energy of their own; null when all have. */
+function lackingOf({ isolated, columns, energy }: CellFacts): string | null {
+  const { queries } = columns;
+  if (queries.length === 0) return 'no_calls';
+  if (energy.boundary === null) return energy.reason ?? 'no_power';
+  if (!isolated) return 'not_isolated';
+  return queries.gross_j.some(Number.isNaN) ? 'not_booked' : null;
+}
+
+/** Energy (`e`, J) or mean power (`p`, W) of every query. */
+function valuesOf({ columns: { queries } }: CellFacts, list: 'e' | 'p', energy: Float64Array): Float64Array {
+  if (list === 'e') return energy;
+  return energy.map((own, row) => own / (((queries.end[row] ?? 0) - (queries.start[row] ?? 0)) / 1e9));
+}
+
+/** Mean with the interval of whole items by Student's t, items over all their repeats. */
+function clusteredMean(values: Float64Array, item: Int32Array, items: number) {
+  const sums = new Float64Array(items);
+  const counts = new Uint32Array(items);
+  let total = 0;
+  for (let row = 0; row < values.length; row++) {
+    const [at, own] = [item[row] ?? 0, values[row] ?? Number.NaN];
+    sums[at] = (sums[at] ?? 0) + own;
+    counts[at] = (counts[at] ?? 0) + 1;
+    total += own;
+  }
+  const value = total / values.length;
+  if (items < 2) return { value, lo: null, hi: null };
+  let squares = 0;
+  for (let at = 0; at < items; at++) squares += ((sums[at] ?? 0) - (counts[at] ?? 0) * value) ** 2;
+  const half = (t95(items - 1) * Math.sqrt((items / (items - 1)) * squares)) / values.length;
+  return { value, lo: value - half, hi: value + half };
+}
+
+function meansOfRepeats({ columns: { queries }, repeats }: CellFacts, values: Float64Array): number[] {
+  return repeats.map(({ repeat, queries: n }) => {
+    let sum = 0;
+    for (let row = 0; row < values.length; row++) {
+      if (queries.repeat[row] === repeat) sum += values[row] ?? Number.NaN;
+    }
+    return sum / n;
+  });
+}
+
+const meanOf = (values: Float64Array): number | null => {
+  const mean = values.reduce((sum, own) => sum + own, 0) / values.length;
+  return Number.isFinite(mean) ? mean : null;
+};
+
+/** The mean over single queries, each counting once, of their energies or powers. */
+export function meanOfQueries(facts: CellFacts, definition: Definition, list: 'e' | 'p'): MetricValue {
+  const { columns, queries: n, repeats } = facts;
+  const lacking = lackingOf(facts);
+  if (lacking !== null) return absent(definition, n, lacking);
+  const { queries } = columns;
+  const values = valuesOf(facts, list, queries.gross_j);
+  const { value, lo, hi } = clusteredMean(values, queries.item, queries.items);
+  if (!Number.isFinite(value)) return absent(definition, n, 'no_busy_time');
+  return {
+    ...absent(definition, n, ''),
+    value,
+    lo,
+    hi,
+    interval: lo === null ? null : 'item_clustered',
+    sampling_lo: lo,
+    sampling_hi: hi,
+    sensor_lo: meanOf(valuesOf(facts, list, queries.lo_j)),
+    sensor_hi: meanOf(valuesOf(facts, list, queries.hi_j)),
+    spread: runSpread(meansOfRepeats(facts, values)),
+    provenance: facts.energy.boundary?.provenance ?? null,
+    reason: null,
+    note: repeats.length < FEWEST_REPEATS ? SPREAD_UNKNOWN : null,
+  };
+}
+
+/** Quantiles of the energies of single queries. */
+export function quantileOfQueries(
+  facts: CellFacts,
+  wanted: readonly { readonly definition: Definition; readonly p: number }[],
+): [MetricId, MetricValue][] {
+  const lacking = lackingOf(facts);
+  const { gross_j } = facts.columns.queries;
+  const estimates = quantileIntervals(
+    lacking === null ? gross_j : [],
+    wanted.map(({ p }) => p),
+  );
+  return wanted.map(({ definition, p }, i) => {
+    const estimate = estimates[i] ?? null;
+    if (estimate === null) return [definition.id, absent(definition, facts.queries, lacking ?? 'no_calls')];
+    const { value, lo, hi, n } = estimate;
+    return [
+      definition.id,
+      {
+        ...absent(definition, n, ''),
+        value,
+        lo,
+        hi,
+        interval: lo === null && hi === null ? null : 'order_statistics',
+        sampling_lo: lo,
+        sampling_hi: hi,
+        provenance: facts.energy.boundary?.provenance ?? null,
+        reason: null,
+        note: p === 0.99 && n < 100 ? `the largest of only ${n} queries` : null,
+      },
+    ];
+  });
+}

@@ -1,0 +1,70 @@
+import { type CellMetrics, cellMetrics, type PhysicsFinding, shippedCatalogue } from '@perwatt/metrics';
+import { type CellFile, type PowerFileSeries, type RunFolder, readTextsOf } from '@perwatt/records';
+import { baselineFacts } from './baseline-facts.js';
+import { readColumnsOf } from './cell-columns.js';
+import { cellInput } from './cell-input.js';
+import { physicsFlag, physicsOf } from './physics.js';
+import type { CellResult, ShownQuery } from './results-types.js';
+import { shownQueries } from './shown-queries.js';
+import { verdictOf } from './verdict.js';
+
+/** A cell's result before its place among the others is known. */
+export type CellDraft = Omit<CellResult, 'on_front'>;
+
+/** A cell computed on its own. */
+export interface ComputedCell {
+  readonly draft: CellDraft;
+  readonly shown: readonly ShownQuery[];
+}
+
+interface Computed {
+  readonly metrics: CellMetrics;
+  readonly physics: readonly PhysicsFinding[];
+  readonly torn: readonly string[];
+}
+
+const draftOf = (cell: CellFile, { metrics: computed, physics, torn }: Computed): CellDraft => ({
+  cell_id: cell.cell_id,
+  point: cell.point,
+  position: cell.position,
+  status: cell.status,
+  failure: cell.failure,
+  verdict: verdictOf(cell, { flags: [...computed.flags, ...physicsFlag(physics)] }),
+  repeats: cell.repeats,
+  concurrency: cell.concurrency,
+  max_tokens: cell.max_tokens,
+  metrics: computed.values,
+  by_repeat: computed.by_repeat,
+  by_subject: computed.by_subject,
+  energy: computed.energy,
+  energy_detail: computed.detail,
+  baselines: baselineFacts(cell, computed.energy.boundary?.domains.map(({ id }) => id) ?? []),
+  counts: computed.counts,
+  failed_ratio: computed.failed_ratio,
+  guess_rate: computed.guess_rate,
+  above_guessing: computed.above_guessing,
+  accuracy_bounds: computed.accuracy_bounds,
+  physics,
+  ledgers: cell.ledgers,
+  provenance: cell.provenance,
+  torn,
+});
+
+/** One cell's result, from its records alone: no other cell's rows are read, and none of these are kept. */
+export function computeCell(
+  run: RunFolder,
+  cell: CellFile,
+  { power }: { readonly power: readonly PowerFileSeries[] },
+): ComputedCell {
+  const { manifest } = run;
+  const read = readColumnsOf(run, cell);
+  const computed = cellMetrics(cellInput(cell, read, { power, manifest }));
+  const physics = physicsOf(
+    { cell, metrics: computed.values, energy: computed.energy, in_flight: read.in_flight, manifest },
+    shippedCatalogue(),
+  );
+  return {
+    draft: draftOf(cell, { metrics: computed, physics, torn: read.torn }),
+    shown: shownQueries(read.queries, (ids) => readTextsOf(run, cell.cell_id, ids)),
+  };
+}
