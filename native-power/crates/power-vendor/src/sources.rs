@@ -1,6 +1,7 @@
 //! The sources of this crate, and what stands in the way of each.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -149,10 +150,25 @@ fn refused(name: &'static str, error: &PowerError, missing: impl FnOnce() -> Opt
 }
 
 fn nvidia_fix(root: &Path) -> Option<String> {
-    let seen = root.join("dev/nvidiactl").exists() || root.join("proc/driver/nvidia").exists();
-    seen.then(|| {
-        "install the driver's libnvidia-ml.so.1, or start the container with `--gpus all`; PERWATT_NVML_LIB names another place"
+    if root.join("dev/nvidiactl").exists() || root.join("proc/driver/nvidia").exists() {
+        return Some(
+            "install the libnvidia-ml.so.1 of the driver's version (Debian: libnvidia-ml1, Ubuntu: libnvidia-compute-<version>), or start the container with `--gpus all`; PERWATT_NVML_LIB names another place"
+                .to_owned(),
+        );
+    }
+    has_nvidia_card(root).then(|| {
+        "install NVIDIA's driver, which brings libnvidia-ml.so.1 (Debian: `apt install nvidia-driver`, Ubuntu: `ubuntu-drivers install`)"
             .to_owned()
+    })
+}
+
+/// Whether the bus shows graphics or an accelerator of NVIDIA's, with or without a driver.
+fn has_nvidia_card(root: &Path) -> bool {
+    let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+    let devices = root.join("sys/bus/pci/devices").read_dir().ok();
+    devices.into_iter().flatten().flatten().any(|entry| {
+        let device = entry.path();
+        read(&device.join("vendor")).trim() == "0x10de" && read(&device.join("class")).starts_with("0x03")
     })
 }
 
@@ -162,13 +178,13 @@ fn intel_fix(root: &Path) -> Option<String> {
     let addresses = drivers.iter().filter_map(|driver| driver.read_dir().ok()).flatten().flatten();
     let card = |name: &str| name.contains(':') && name != "0000:00:02.0";
     addresses.into_iter().any(|entry| card(&entry.file_name().to_string_lossy())).then(|| {
-        "install Intel's level-zero loader and intel-level-zero-gpu; PERWATT_LEVEL_ZERO_LIB names another place than libze_loader.so.1"
+        "install the Level Zero loader and Intel's driver for it (Debian, Ubuntu: libze1 and libze-intel-gpu1, before: intel-level-zero-gpu); PERWATT_LEVEL_ZERO_LIB names another place than libze_loader.so.1"
             .to_owned()
     })
 }
 
 fn amd_fix(root: &Path) -> Option<String> {
     root.join("dev/kfd").exists().then(|| {
-        "install ROCm's amd-smi-lib; PERWATT_AMDSMI_LIB names another place than /opt/rocm/lib/libamd_smi.so".to_owned()
+        "install ROCm's AMD SMI (Debian, Ubuntu, RHEL: amd-smi-lib of AMD's repository, Fedora: amdsmi); PERWATT_AMDSMI_LIB names another place than /opt/rocm/lib/libamd_smi.so".to_owned()
     })
 }

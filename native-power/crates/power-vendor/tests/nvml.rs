@@ -365,9 +365,20 @@ fn a_library_that_is_missing_or_another_one_is_named() {
     assert!(absent.detail.starts_with("cannot load /nowhere/libnvidia-ml.so.1: "), "{}", absent.detail);
     assert_eq!(absent.fix, None, "nothing shows a GPU whose library would be missed");
 
+    let card = |class: &str| {
+        let device = root.join("sys/bus/pci/devices/0000:01:00.0");
+        assert!(std::fs::create_dir_all(&device).is_ok());
+        for (file, text) in [("vendor", "0x10de\n"), ("class", class)] {
+            assert!(std::fs::write(device.join(file), text).is_ok());
+        }
+        probe(&root, Path::new("/nowhere/libnvidia-ml.so.1")).fix
+    };
+    assert_eq!(card("0x040300\n"), None, "sound has no energy to tell");
+    assert!(card("0x030200\n").is_some_and(|fix| fix.contains("apt install nvidia-driver")));
+
     assert!(std::fs::create_dir_all(root.join("dev/nvidiactl")).is_ok());
     let missed = probe(&root, Path::new("/nowhere/libnvidia-ml.so.1"));
-    assert!(missed.fix.is_some_and(|fix| fix.contains("--gpus all")));
+    assert!(missed.fix.is_some_and(|fix| fix.contains("libnvidia-compute") && fix.contains("--gpus all")));
     std::fs::remove_dir_all(&root).unwrap_or_default();
 
     let other = Stub::new("stub_amdsmi", "");

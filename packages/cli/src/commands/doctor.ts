@@ -29,7 +29,16 @@ export const doctorCommand = (
     )
     .option('--json', 'print the findings as JSON')
     .option('--power', 'power sources only: read each once, and give a verdict')
-    .addHelpText('after', '\nExamples:\n  perwatt doctor --json\n  perwatt doctor --power')
+    .addHelpText(
+      'after',
+      `
+Environment: PERWATT_SYSFS_ROOT (root of the tree that is read; default /), PERWATT_NVML_LIB, PERWATT_AMDSMI_LIB,
+PERWATT_LEVEL_ZERO_LIB (vendors' libraries in unusual places).
+
+Examples:
+  perwatt doctor --json
+  perwatt doctor --power`,
+    )
     .action(async (flags: { readonly json?: boolean; readonly power?: boolean }) => {
       if (flags.power) return printTrials(io, tryPower(), flags);
       const found = (await Promise.all(probes.map((probe) => probe()))).flat();
