@@ -150,7 +150,8 @@ describe('a run', () => {
 describe('values', () => {
   // biome-ignore format: a table is read in columns
   test.each([
-    ['NULL',                              'null',                  '',                    'nothing'],
+    ['NULL',                              'null',                  '""',                  'nothing: the line must not be empty'],
+    ["''",                                '""',                    '""',                  'an empty text'],
     ['9007199254740993::BIGINT',          '9007199254740993',      '9007199254740993',    'more than a double holds'],
     ['0.1::DOUBLE',                       '0.1',                   '0.1',                 'a double'],
     ["'nan'::DOUBLE",                     'null',                  'NaN',                 'no number'],

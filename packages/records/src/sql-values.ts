@@ -38,9 +38,18 @@ function partsOf(value: object): Parts | null {
 
 const formula = /^[=+\-@\t\r]/;
 
-/** One line of CSV without its end. A text that a spreadsheet would take for a formula gets a `'` in front; numbers don't. */
-export const csvLine = (values: readonly unknown[]): string =>
-  values.map((value) => csvField(typeof value === 'string' ? harmless(value) : sqlText(value))).join(',');
+/**
+ * One line of CSV without its end. A text that a spreadsheet would take for a formula gets a `'` in front; numbers don't. An
+ * empty text is `""`, and so is a line that would be empty, for readers skip those.
+ */
+export function csvLine(values: readonly unknown[]): string {
+  const line = values
+    .map((value) =>
+      value === '' ? '""' : csvField(typeof value === 'string' ? harmless(value) : sqlText(value)),
+    )
+    .join(',');
+  return line === '' ? '""' : line;
+}
 
 const harmless = (text: string): string => (formula.test(text) ? `'${text}` : text);
 
