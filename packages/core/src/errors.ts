@@ -6,7 +6,7 @@ export const hints = {
   DATASET_ROW_INVALID: 'Mend the named line, or change the field mapping of the data set.',
   DATASET_UNKNOWN: 'Run `perwatt datasets list` to see the names that are known.',
   DISK_FULL:
-    'Free some space or choose another folder with `--out`, then continue with `perwatt run --resume`.',
+    'Free some space or choose another folder with `--out`; a run goes on with `perwatt run --resume`.',
   ENGINE_FAILED: 'Run `perwatt doctor` to see whether the embedded engine can run here.',
   ENGINE_MISSING: 'Run `npm install` without `--omit=optional`, or use an HTTP endpoint instead.',
   ENDPOINT_UNKNOWN: 'Name one of the models or endpoints of the matrix file.',

@@ -17,7 +17,7 @@ import { Schema } from 'apache-arrow';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { arraysOf } from './arrays.fixture.js';
 import { compactCell, compactRun } from './compact-run.js';
-import { compactTable } from './compact-table.js';
+import { compactTable, replaceFile } from './compact-table.js';
 import { batchOf, dictionariesOf, encodeRows } from './encode-rows.js';
 import { anyTable } from './rows.fixture.js';
 import { SegmentWriter } from './segment-writer.js';
@@ -216,4 +216,18 @@ describe('a run', () => {
     expect(run.readQueries('c-a')).toMatchObject({ torn: queries?.torn });
     expect(run.readQueries('c-a').rows.length).toBe(100);
   });
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  ['IO Error: Could not write file "/x/.a.tmp": No space left on device', 'DISK_FULL',       /^no space left for .*a\.csv$/],
+  ['IO Error: Cannot open file "/x/.a.tmp": Permission denied',           'FILE_UNREADABLE', /^cannot use .*a\.csv: IO Error: Cannot open/],
+])('what the engine says of a file, %j, is %s', async (words, code, message) => {
+  const out = join(root, 'a.csv');
+  const failing = replaceFile(out, async (path) => {
+    writeFileSync(path, 'half');
+    throw new Error(words);
+  });
+  await expect(failing).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  expect(readdirSync(root)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { PerwattError, systemCode } from '@perwatt/core';
+import { messageOf, PerwattError, systemCode } from '@perwatt/core';
 
 const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENOTDIR', 'ELOOP', 'EIO']);
 
@@ -11,5 +11,14 @@ export function fileError(error: unknown, file: string): unknown {
   if (code !== null && unusable.has(code)) {
     return new PerwattError('FILE_UNREADABLE', `cannot use ${file}: ${code}`, { cause: error });
   }
-  return error;
+  return engineError(error, file);
+}
+
+/** The same for a file that the engine of SQL works on: it tells in words. */
+function engineError(error: unknown, file: string): unknown {
+  const [line = ''] = messageOf(error).split('\n');
+  if (error instanceof PerwattError || !line.startsWith('IO Error: ')) return error;
+  return /no space left|quota exceeded/i.test(line)
+    ? new PerwattError('DISK_FULL', `no space left for ${file}`, { cause: error })
+    : new PerwattError('FILE_UNREADABLE', `cannot use ${file}: ${line}`, { cause: error });
 }
