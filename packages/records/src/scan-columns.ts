@@ -18,7 +18,7 @@ export interface ColumnBatch {
 
 /**
  * Reads a table of a cell batch by batch, in the order in which it was written; a torn tail is left out. Returns the number
- * of rows. Throws as `scanSegment` does.
+ * of rows. Throws what `onBatch` throws, and as `scanSegment` does.
  */
 export function scanColumns(
   run: RunFolder,
@@ -26,9 +26,19 @@ export function scanColumns(
   onBatch: (batch: ColumnBatch) => void,
 ): number {
   let rows = 0;
+  let failure: { readonly error: unknown } | null = null;
+  // A scan takes what its visitor throws for damage of the file.
+  const visit = (batch: RecordBatch) => {
+    if (failure !== null) return;
+    try {
+      onBatch(columnsOf(batch, table));
+    } catch (error) {
+      failure = { error };
+    }
+  };
   for (const { path, entry } of cellSegments(run, run.readCell(cellId), table)) {
-    const visit = (batch: RecordBatch) => onBatch(columnsOf(batch, table));
     rows += scanSegment(path, { table, entry: entry ?? undefined, onBatch: visit }).rows;
+    if (failure !== null) throw (failure as { readonly error: unknown }).error;
   }
   return rows;
 }

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Arrivals } from '@perwatt/core';
+import { loadTrace } from '@perwatt/datasets';
+import { describe, expect, test } from 'vitest';
+import { arrivalsOf } from './replay-arrivals.js';
+import { rowsOfTrace } from './replay-trace.js';
+import { parseSlo } from './slo-flags.js';
+
+const shared = process.env['PERWATT_SHARED'] ?? '../shared';
+const root = resolve(fileURLToPath(new URL('../../..', import.meta.url)), shared, 'data/traces');
+const there = existsSync(root);
+if (!there) process.stderr.write(`replays of published traces are not checked: ${root} does not exist\n`);
+
+const sum = (values: Uint32Array) => values.reduce((total, value) => total + value, 0);
+
+// biome-ignore format: a table is read in columns
+const facts = [
+  // file, rows, span ns, input tokens, output tokens, blocks, why
+  ['AzureLLMInferenceTrace_code.csv',        8819,   3_435_948_056_000, 18_059_974, 245_896,   0,       'no newline at the end, 7 digits of a second'],
+  ['AzureLLMInferenceTrace_conv.csv',        19_366, 3_501_721_937_000, 22_361_870, 4_088_665, 0,       'another of the same'],
+  ['mooncake_conversation_trace.head.jsonl', 5980,   1_866_000_000_000, 76_504_042, 2_074_183, 152_254, 'ticks of three seconds, many calls in each'],
+  ['mooncake_synthetic_trace.jsonl',         3993,   1_022_025_000_000, 61_194_628, 595_432,   121_877, 'shared prefixes'],
+] as const;
+
+describe.skipIf(!there)('published traces', () => {
+  test.each(facts)(
+    '%s is replayed whole, at its times and at ten times its speed',
+    async (file, rows, span, input, output, blocks) => {
+      const table = await loadTrace(file, { root, zeroOutput: 'replay-as-1' });
+      const calls = (speed: number) =>
+        rowsOfTrace(table, {
+          arrivals: Arrivals.parse({ kind: 'trace', path: file, speed }),
+          seed: 1,
+          input_tokens: null,
+          output_tokens: null,
+        });
+      const real = calls(1);
+      expect(real.row).toHaveLength(rows);
+      expect([sum(real.input_tokens), sum(real.output_tokens)]).toEqual([input, output]);
+      expect(real.due_ns.at(-1)).toBe(span);
+      expect(real.blocks?.ids.length ?? 0).toBe(blocks);
+      const fast = calls(10);
+      expect(fast.due_ns.at(-1)).toBe(span / 10);
+      for (let i = 0; i < rows; i += 97) expect(fast.due_ns[i]).toBe(Math.round((real.due_ns[i] ?? 0) / 10));
+    },
+  );
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  { flags: {},                                             want: { kind: 'trace', path: 't', speed: 1, from_s: 0 },                   why: 'the times of the trace' },
+  { flags: { speed: 2, from: '1m', to: '2m' },             want: { kind: 'trace', path: 't', speed: 2, from_s: 60, to_s: 120 },       why: 'a part of it, faster' },
+  { flags: { rate: 5 },                                    want: { kind: 'poisson', rate_per_s: 5 },                                  why: 'a rate alone is Poisson' },
+  { flags: { rate: 5, shape: 'constant' },                 want: { kind: 'constant', rate_per_s: 5 },                                 why: 'named' },
+  { flags: { rate: 5, shape: 'gamma', smoothness: 0.5 },   want: { kind: 'gamma', rate_per_s: 5, smoothness: 0.5 },                   why: 'bursts' },
+  { flags: { rate: 5, shape: 'ramp', ramp: '10s' },        want: { kind: 'ramp', from_per_s: 0, to_per_s: 5, duration_s: 10, curve: 'linear', process: 'poisson', smoothness: 1 }, why: 'a ramp from nothing' },
+  { flags: { shape: 'offline' },                           want: { kind: 'offline' },                                                 why: 'all at once' },
+  { flags: { shape: 'closed', concurrency: 4 },            want: null,                                                                why: 'closed' },
+  { flags: { shape: 'single-stream' },                     want: null,                                                                why: 'one after another' },
+] as const)('flags say when calls are due: $why', ({ flags, want }) => {
+  expect(arrivalsOf(flags, 't')).toEqual(want);
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  { flags: { rate: 5, speed: 2 },                          says: '--speed means nothing with --shape poisson' },
+  { flags: { shape: 'offline', rampFrom: 1 },              says: '--ramp-from means nothing with --shape offline' },
+  { flags: { shape: 'gamma', rate: 5 },                    says: '--shape gamma needs --smoothness' },
+  { flags: { shape: 'ramp', rate: 5 },                     says: '--shape ramp needs --ramp' },
+  { flags: { shape: 'single-stream', concurrency: 2 },     says: '--shape single-stream has one call in flight, not 2' },
+] as const)('flags that do not go together are refused: $says', ({ flags, says }) => {
+  expect(() => arrivalsOf(flags, 't')).toThrow(says);
+});
+
+test('limits are written with units', () => {
+  expect(parseSlo('ttft=500ms, tpot=50ms,e2e=2s')).toEqual({
+    ttft_any: 5e8,
+    tpot: 5e7,
+    e2e_from_schedule: 2e9,
+  });
+  expect(() => parseSlo('ttft')).toThrow('--slo ttft is not name=time');
+  expect(() => parseSlo('ttft=5')).toThrow('"5" is not a duration');
+});
