@@ -45,6 +45,7 @@ export {
   type ScriptedMoment,
   type SourceBooking,
 } from './replay.js';
+export { type RecordedSamples, type ReplayedOptions, replayedSource } from './replay-samples.js';
 export {
   type BestSourceOptions,
   bestSources,
