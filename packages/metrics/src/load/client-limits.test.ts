@@ -26,6 +26,10 @@ test.each([
   expect(clientLimits({ ...well, ...health }, load).map(({ code }) => code)).toEqual(codes);
 });
 
+test('a gap of no length, as in an answer that came in one write, is nothing to hold delays against', () => {
+  expect(clientLimits(well, { ...load, gap_p50_ns: 0 })).toEqual([]);
+});
+
 test('without a measured time, delays have nothing to be held against', () => {
   const nothing = { ttft_p50_ns: null, gap_p50_ns: null, achieved_per_s: null };
   expect(clientLimits({ ...well, lag_p99_ns: 1e9 }, nothing)).toEqual([]);

@@ -52,7 +52,9 @@ function* busyLimits({ busiest_core_ratio, loop_utilization_ratio, gc_ratio }: C
 }
 
 function* delayLimits({ lag_p99_ns, loop_delay_p99_ns }: ClientHealth, load: LoadedTimes) {
-  const times = [load.ttft_p50_ns, load.gap_p50_ns].filter((time): time is number => time !== null && time > 0);
+  const times = [load.ttft_p50_ns, load.gap_p50_ns].filter(
+    (time): time is number => time !== null && time > 0,
+  );
   if (times.length === 0) return;
   const least = Math.min(...times);
   for (const [code, value, what] of [
