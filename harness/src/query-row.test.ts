@@ -12,6 +12,7 @@ const cell: Cell = {
   seed: 1,
   repeats: 2,
   concurrency: 1,
+  loop: { kind: 'closed', concurrency: 1, ramp_s: 0 },
   max_tokens: 8,
   accelerator: { id: 'a', kind: 'cpu', gpu: false },
   model: { sha256: null, request_model: 'm', weight_bytes: null, client: () => null as never },

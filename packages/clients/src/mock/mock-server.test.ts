@@ -179,7 +179,10 @@ describe('other pages', () => {
   test('tokens there and back', async () => {
     const { ask } = await start();
     const prompt = 'Hello, 你好 🙂 x';
-    const { count, tokens } = await (await ask('/tokenize', { prompt })).json();
+    const { count, tokens } = (await (await ask('/tokenize', { prompt })).json()) as {
+      readonly count: number;
+      readonly tokens: readonly number[];
+    };
     expect(count).toBe(Math.ceil(Buffer.byteLength(prompt) / 4));
     expect(tokens).toHaveLength(count);
     expect(await (await ask('/detokenize', { tokens })).json()).toEqual({ prompt });
