@@ -17,11 +17,14 @@ export interface LoadRowArrays {
   } | null;
 }
 
-/** Space for `count` calls in shared memory. */
-export function sharedRows(count: number): Omit<LoadRowArrays, 'blocks'> {
+/** Space for `count` calls in shared memory, with due times or without. */
+export function sharedRows(
+  count: number,
+  { timed }: { readonly timed: boolean } = { timed: true },
+): Omit<LoadRowArrays, 'blocks'> {
   return {
     row: sharedNumbers(count),
-    due_ns: new Float64Array(new SharedArrayBuffer(8 * count)),
+    due_ns: new Float64Array(new SharedArrayBuffer(timed ? 8 * count : 0)),
     input_tokens: sharedNumbers(count),
     output_tokens: sharedNumbers(count),
   };

@@ -6,7 +6,7 @@ import type { LoadRowArrays } from './load-rows.js';
 import type { ReplayPlan } from './replay-plan.js';
 
 /** Most rows that wait for the disk. */
-const FLUSH_ROWS = 32_768;
+const FLUSH_ROWS = 16_384;
 
 export interface SinkInput {
   readonly run: RunFolder;

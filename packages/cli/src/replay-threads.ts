@@ -13,7 +13,7 @@ import type {
 const entry = fileURLToPath(new URL('../dist/replay-worker.js', import.meta.url));
 
 /** Most memory for objects of one thread, MB: its arrays lie outside of it. */
-const HEAP_MB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 };
+const HEAP_MB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 12 };
 
 /**
  * Load threads for a target: each sends its share with an event loop of its own. Throws `BUILD_MISSING` without built files;

@@ -35,13 +35,16 @@ export type TraceThreadMessage =
       readonly message: string;
     };
 
+/** Little room for young objects: rows are made and dropped one by one. */
+const HEAP_MB = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 2048 };
+
 /**
  * Reads a trace in a thread of its own, whose memory goes with it. Throws what reading throws, and `BUILD_MISSING` without
  * built files.
  */
 export function readTrace(job: TraceJob, signal: AbortSignal): Promise<ReadTrace> {
   if (!existsSync(entry)) throw new PerwattError('BUILD_MISSING', `${entry} is missing`);
-  const thread = new Worker(entry, { workerData: job, execArgv: [] });
+  const thread = new Worker(entry, { workerData: job, execArgv: [], resourceLimits: HEAP_MB });
   const stop = () => void thread.terminate();
   signal.addEventListener('abort', stop, { once: true });
   return new Promise<ReadTrace>((resolve, reject) => {

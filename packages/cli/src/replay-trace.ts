@@ -17,7 +17,7 @@ export interface TraceCalls {
 export function rowsOfTrace(table: TraceTable, options: TraceCalls): LoadRowArrays {
   const { arrivals } = options;
   const { indices, due_ns } = dueTimes(table, options);
-  const rows = sharedRows(indices.length);
+  const rows = sharedRows(indices.length, { timed: false });
   for (const [i, index] of indices.entries()) {
     rows.row[i] = table.row(index).row;
     rows.input_tokens[i] = lengthOf(table.input_tokens(index), options.input_tokens, 'input');
@@ -25,7 +25,7 @@ export function rowsOfTrace(table: TraceTable, options: TraceCalls): LoadRowArra
   }
   return {
     ...rows,
-    due_ns: arrivals === null ? new Float64Array(new SharedArrayBuffer(0)) : due_ns,
+    due_ns: arrivals === null ? rows.due_ns : due_ns,
     blocks: blocksOf(table, indices),
   };
 }
