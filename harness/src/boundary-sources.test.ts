@@ -13,6 +13,7 @@ const kinds: Readonly<Record<string, Provenance>> = {
   plug: 'external',
   clamp: 'external',
   guess: 'estimated',
+  tape: 'replayed',
   'far-rapl': 'counter',
 };
 const sourcesOf = (names: string) =>
@@ -35,6 +36,8 @@ test.each([
   ['rapl plug',       ['plug'],            ['plug'],                'the meter is the boundary'],
   ['rapl plug',       ['rapl'],            ['rapl'],                'the sensor is'],
   ['rapl nvml plug',  ['rapl', 'nvml'],    ['rapl', 'nvml'],        'several of a kind'],
+  ['tape',            undefined,           null,                    'a recording alone'],
+  ['rapl tape',       ['tape'],            ['tape'],                'the recording is the boundary'],
   ['guess plug',      ['plug'],            ['plug'],                'the estimate stands beside'],
   ['far-rapl plug',   ['far'],             ['far-rapl'],            'an agent by its id'],
 ])('of %j with boundary %j these count: %j: %s', (...[names, boundary, counted]) => {
@@ -49,6 +52,8 @@ test.each([
   ['rapl plug guess', ['rapl', 'guess'],   /cannot mix measured and estimated/,  'both in the boundary'],
   ['rapl plug',       undefined,           /rapl \(counter\), plug \(external\) are not summed/, 'a meter beside a counter'],
   ['rapl plug',       ['rapl', 'plug'],    /are not summed/,                     'both in the boundary'],
+  ['rapl tape',       undefined,           /rapl \(counter\), tape \(replayed\) are not summed/, 'a recording beside a counter'],
+  ['tape guess',      undefined,           /cannot mix measured and estimated/,  'a recording beside the estimator'],
   ['rapl plug',       ['wall'],            /power\.boundary names "wall", which is not read/, 'a name nobody has'],
 ])('%j with boundary %j is refused: %s: %s', (...[names, boundary, message]) => {
   expect(() => boundarySources(sourcesOf(names), power(boundary))).toThrowError(

@@ -3,8 +3,10 @@ import { type MatrixFile, PerwattError, type PowerSource, type Provenance } from
 type Named = Pick<PowerSource, 'name' | 'provenance'>;
 
 /** Kinds of energy that are never summed, nor chosen between on the quiet. */
-const kindOf = (provenance: Provenance): 'measured' | 'external' | 'estimated' =>
-  provenance === 'external' || provenance === 'estimated' ? provenance : 'measured';
+const kindOf = (provenance: Provenance): 'measured' | 'external' | 'estimated' | 'replayed' =>
+  provenance === 'external' || provenance === 'estimated' || provenance === 'replayed'
+    ? provenance
+    : 'measured';
 
 const list = (sources: readonly Named[]) =>
   sources.map(({ name, provenance }) => `${name} (${provenance})`).join(', ');
@@ -50,7 +52,7 @@ export function boundarySources(
       'MATRIX_INVALID',
       `${list(chosen)} are not summed, and one of them must be the energy of a cell`,
       {
-        hint: `Name it with \`power.boundary\`, for example \`boundary: [${chosen.find(({ provenance }) => provenance === 'external')?.name}]\`; the others are shown beside it.`,
+        hint: `Name it with \`power.boundary\`, for example \`boundary: [${chosen.find(({ provenance }) => kindOf(provenance) !== 'measured')?.name}]\`; the others are shown beside it.`,
       },
     );
   }

@@ -10,9 +10,12 @@ import {
   openAgent,
   prometheusMeter,
   ptdaemonMeter,
+  replayedSource,
   tailMeter,
 } from '@perwatt/native-power';
 import type { Io } from './io.js';
+import { recordedSamples } from './recorded-samples.js';
+import { summedOf } from './summed.js';
 
 export interface MetersOptions {
   readonly io: Io;
@@ -43,6 +46,7 @@ export async function openMeters(power: Power, options: MetersOptions): Promise<
   if (twice !== undefined) throw new PerwattError('INPUT_INVALID', `two power meters are called "${twice}"`);
   const opened = await Promise.all([
     ...meters.map(async (entry) => {
+      if (entry.kind === 'replay') return [recordedSource(resolve(options.base, entry.path), entry.id)];
       const source = meterOf(entry, options);
       await source.check(options.io.signal);
       return [source];
@@ -57,7 +61,28 @@ export async function openMeters(power: Power, options: MetersOptions): Promise<
   return opened.flat();
 }
 
-function meterOf(entry: MeterEntry, { io, base }: MetersOptions): MeterSource {
+/** A recording as a source. Its total holds what `power record` would sum; the rest is shown beside it. */
+export function recordedSource(path: string, name: string): PowerSource {
+  const { sources, torn } = recordedSamples(path);
+  if (torn !== null) {
+    throw new PerwattError('INPUT_INVALID', `recording ${path} is torn: ${torn}`, {
+      hint: 'See what is whole of it with `perwatt power replay`; a run is measured by a whole recording only.',
+    });
+  }
+  const [recorded, other] = sources;
+  if (recorded === undefined || other !== undefined) {
+    const names = sources.map(({ source }) => source).join(', ');
+    throw new PerwattError('INPUT_INVALID', `recording ${path} holds several sources: ${names}`, {
+      hint: 'Record one source with `--source NAME`.',
+    });
+  }
+  const summed = summedOf(recorded.domains);
+  const domains = recorded.domains.map((domain) => ({ ...domain, in_total: summed.includes(domain) }));
+  const flags = recorded.status?.flags ?? [];
+  return replayedSource({ ...recorded, domains, flags }, { name, clock });
+}
+
+function meterOf(entry: Exclude<MeterEntry, { kind: 'replay' }>, { io, base }: MetersOptions): MeterSource {
   const world: MeterWorld = { clock, wallNs: () => BigInt(io.wallTime().getTime()) * 1_000_000n };
   switch (entry.kind) {
     case 'http-json':

@@ -165,6 +165,16 @@ const Meter = z.discriminatedUnion('kind', [
     kind: z.literal('dcmi'),
     command: z.array(z.string()).min(1).optional().describe('Default: ipmitool dcmi power reading'),
   }),
+  z.strictObject({
+    id: meter.id,
+    kind: z.literal('replay'),
+    path: z
+      .string()
+      .min(1)
+      .describe(
+        'Samples that `perwatt power --out` or a run kept, from the folder of the matrix; played back at the pace they were taken',
+      ),
+  }),
 ]);
 
 const Agent = z.strictObject({

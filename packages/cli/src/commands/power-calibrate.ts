@@ -158,6 +158,11 @@ async function meterPair(io: Io, world: PowerWorld, flags: Calibrating['flags'])
       hint: 'Name a source that measures.',
     });
   }
+  if (reference.provenance === 'replayed') {
+    throw new PerwattError('INPUT_INVALID', `${reference.name} is a recording, and no load of now is in it`, {
+      hint: 'Name a source that measures.',
+    });
+  }
   return { source, reference };
 }
 

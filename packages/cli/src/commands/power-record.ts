@@ -2,18 +2,13 @@ import { resolve } from 'node:path';
 import { elapsed, instant, type PowerSource, type Recorder } from '@perwatt/core';
 import type { Window } from '@perwatt/metrics';
 import { Command, Option } from 'commander';
+import { energyText, flatEnergy, totalJson } from '../account-text.js';
 import { appliedLines } from '../calibration-result.js';
 import { parseDuration } from '../duration.js';
 import { figure } from '../figure.js';
 import { flagLines, statusJson } from '../flag-lines.js';
 import type { Io } from '../io.js';
-import {
-  accountFor,
-  type Bounded,
-  type DomainAccount,
-  type TotalAccount,
-  totalAccount,
-} from '../power-account.js';
+import { accountFor, type DomainAccount, totalAccount } from '../power-account.js';
 import { powerPlace } from '../power-place.js';
 import { type KeptSamples, keepSamples } from '../power-series.js';
 import { type ChildEnd, runChild } from '../run-child.js';
@@ -185,26 +180,14 @@ function summary({ command, window, idle, end, kept }: Account, accounts: readon
     estimated: accounts.some(({ domain }) => domain.provenance === 'estimated'),
     domains: accounts.map(({ domain, gross, net, ...rest }) => ({
       ...domain,
-      ...flat('gross', gross),
-      ...flat('net', net),
+      ...flatEnergy('gross', gross),
+      ...flatEnergy('net', net),
       ...rest,
     })),
-    total: totalOf(totalAccount(accounts)),
+    total: totalJson(totalAccount(accounts)),
     recorders: kept.map(({ recorder }) => statusJson(recorder)),
   };
 }
-
-const totalOf = ({ gross, net, mean_power_w }: TotalAccount) => ({
-  ...flat('gross', gross),
-  ...flat('net', net),
-  mean_power_w,
-});
-
-const flat = (name: string, { energy_j, lo_j, hi_j }: Bounded) => ({
-  [`${name}_energy_j`]: energy_j,
-  [`${name}_lo_j`]: lo_j,
-  [`${name}_hi_j`]: hi_j,
-});
 
 function textLines({ window, idle, end, kept }: Account, accounts: readonly DomainAccount[]): string[] {
   const ended = end.signal === null ? `exit code ${end.exit_code}` : `ended by ${end.signal}`;
@@ -254,9 +237,3 @@ function cells({ domain, gross, net, mean_power_w, peak_power_w, reason }: Domai
     domain.provenance,
   ];
 }
-
-const energyText = ({ energy_j, lo_j, hi_j }: Bounded, digits: number): string => {
-  if (energy_j === null || lo_j === null || hi_j === null) return '-';
-  const [mid, lo, hi] = [energy_j, lo_j, hi_j].map((value) => figure(value, digits));
-  return `${mid} J (${lo}..${hi} J)`;
-};
