@@ -76,6 +76,15 @@ export function recordedSource(path: string, name: string): PowerSource {
       hint: 'Record one source with `--source NAME`.',
     });
   }
+  if (recorded.domains.some(({ provenance }) => provenance === 'estimated')) {
+    throw new PerwattError(
+      'INPUT_INVALID',
+      `recording ${path} holds an estimate, and would hide that it is one`,
+      {
+        hint: 'Account for it with `perwatt power replay`, which says so; a run is measured by what was measured.',
+      },
+    );
+  }
   const summed = summedOf(recorded.domains);
   const domains = recorded.domains.map((domain) => ({ ...domain, in_total: summed.includes(domain) }));
   const flags = recorded.status?.flags ?? [];

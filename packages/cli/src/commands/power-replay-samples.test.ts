@@ -146,6 +146,31 @@ test('a recording is a source of replayed energy, with what its own total summed
   expect([...recorder.drain().booked_energy_j]).toEqual([0, 0]);
 });
 
+test('an estimate is not played back as if it had been measured, and its account says what it is', async () => {
+  const guess = { kind: 'estimate', provenance: 'estimated', note: 'estimated: two curves' } as const;
+  writeRecording(
+    join(folder, 'power.arrows'),
+    recordedDomains.map((domain) => ({ ...domain, ...guess })),
+  );
+  expect(() => recordedSource(join(folder, 'power.arrows'), 'tape')).toThrowError(
+    expect.objectContaining({ code: 'INPUT_INVALID', message: expect.stringContaining('holds an estimate') }),
+  );
+  const { out } = await replay('power.arrows');
+  expect(out[1]).toContain('replayed (estimated)');
+  expect(out).toContain('estimated: two curves');
+});
+
+test('a file of several sources is named source by source, and is no meter', async () => {
+  const other = { ...recordedDomains[1]!, source: 'gpu', in_total: true, scope: 'gpu' as const };
+  writeRecording(join(folder, 'power.arrows'), [recordedDomains[0]!, other]);
+  const { sources, total } = await account('power.arrows');
+  expect(sources.map(({ source }: { source: string }) => source)).toEqual(['rapl', 'gpu']);
+  expect(total.gross_energy_j).toBeCloseTo(240, 9);
+  expect(() => recordedSource(join(folder, 'power.arrows'), 'tape')).toThrowError(
+    'holds several sources: rapl, gpu',
+  );
+});
+
 test('domains of two provenances are not summed: the first tier is, as in a run', () => {
   const gauge = { ...recordedDomains[1]!, provenance: 'integrated' as const, in_total: true };
   writeRecording(join(folder, 'power.arrows'), [recordedDomains[0]!, gauge]);
