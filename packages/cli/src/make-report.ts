@@ -1,13 +1,7 @@
 import { join } from 'node:path';
 import type { RunFolder } from '@perwatt/records';
-import {
-  buildResults,
-  type RunResults,
-  readPlotlySource,
-  resultsJson,
-  resultsTable,
-  writeReport,
-} from '@perwatt/reports';
+import { type RunResults, readPlotlySource, resultsJson, resultsTable, writeReport } from '@perwatt/reports';
+import { computeResults } from './compute-results.js';
 import type { Io } from './io.js';
 
 export interface MadeReport {
@@ -17,7 +11,7 @@ export interface MadeReport {
 
 /** Writes the report of a run into `folder`, by default the run's own `report/`. */
 export async function makeReport(run: RunFolder, folder = join(run.path, 'report')): Promise<MadeReport> {
-  const results = await buildResults(run);
+  const results = await computeResults(run);
   const { html } = await writeReport(results, folder, { plotlySource: await readPlotlySource() });
   return { results, html };
 }

@@ -4,7 +4,6 @@ import { messageOf, PerwattError, systemCode } from '@perwatt/core';
 import { type Catalogue, shippedCatalogue, withOwnEntries } from '@perwatt/metrics';
 import { openRun, type PublishedRun, type RunFolder, readPublished } from '@perwatt/records';
 import {
-  buildResults,
   type ComparableCell,
   comparablePublished,
   comparableRun,
@@ -12,6 +11,7 @@ import {
   type Grid,
   type RunResults,
 } from '@perwatt/reports';
+import { computeResults } from './compute-results.js';
 import type { Io } from './io.js';
 import { textTable } from './text-table.js';
 
@@ -72,7 +72,7 @@ export async function cellsOf(
 ): Promise<OpenedCells> {
   if (opened.kind === 'published')
     return { opened, results: null, cells: comparablePublished(opened.run, catalogue) };
-  const results = await buildResults(opened.run);
+  const results = await computeResults(opened.run);
   return { opened, results, cells: comparableRun({ run: opened.run, results, contributions }, catalogue) };
 }
 

@@ -102,4 +102,6 @@ test('Ctrl-C ends a run cleanly, prints how to go on, and a resume completes it'
   expect(resumed.code).toBe(0);
   expect(queryIds(onlyRun(out))).toHaveLength(120);
   expect(existsSync(join(onlyRun(out), 'report', 'index.html'))).toBe(true);
+  for (const { cell_id } of openRun(onlyRun(out)).cells())
+    expect(readdirSync(join(onlyRun(out), 'cells', cell_id))).toContain('queries.parquet');
 }, 180_000);

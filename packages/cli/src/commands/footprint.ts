@@ -9,9 +9,9 @@ import {
   withOwnFactors,
 } from '@perwatt/metrics';
 import { openRun } from '@perwatt/records';
-import { buildResults } from '@perwatt/reports';
 import { Command } from 'commander';
 import { type CellFootprint, cellFootprint, footprintTable } from '../cell-footprint.js';
+import { computeResults } from '../compute-results.js';
 import type { Io } from '../io.js';
 
 interface FootprintFlags {
@@ -47,7 +47,7 @@ export const footprintCommand = (io: Io): Command =>
     .addHelpText('after', examples)
     .action(async (path: string, flags: FootprintFlags) => {
       const region = factorsOfRegion(allFactors(flags.factors, io.cwd), flags.region);
-      const { run_id, cells } = await buildResults(openRun(resolve(io.cwd, path)));
+      const { run_id, cells } = await computeResults(openRun(resolve(io.cwd, path)));
       const footprints = cells.map((cell) => cellFootprint(cell, region));
       if (flags.json === true) io.print(JSON.stringify({ run_id, factors: region, cells: footprints }));
       else for (const line of report(footprints, region)) io.print(line);

@@ -5,6 +5,7 @@ import {
   axisNames,
   type MatrixFile,
   matrixJsonSchema,
+  messageOf,
   PerwattError,
   systemCode,
 } from '@perwatt/core';
@@ -20,10 +21,10 @@ import {
   runPlan,
   type WattsNow,
 } from '@perwatt/harness';
-import { type CellFile, openRun } from '@perwatt/records';
-import { buildResults } from '@perwatt/reports';
+import { type CellFile, compactRun, openRun } from '@perwatt/records';
 import { strategies } from '@perwatt/strategies';
 import { Command } from 'commander';
+import { computeResults } from '../compute-results.js';
 import type { Io } from '../io.js';
 import { makeReport, printResults } from '../make-report.js';
 import { cellLine, type Display, type PowerNow, pointText, spanText, startDisplay } from '../run-display.js';
@@ -44,6 +45,7 @@ interface RunFlags {
   readonly quiet?: boolean;
   readonly schema?: boolean;
   readonly report: boolean;
+  readonly compact: boolean;
 }
 
 const examples = `
@@ -72,6 +74,7 @@ export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
     .option('--filter <axis=value>', 'keep only these cells; may be given several times', collect)
     .option('--power <sources>', '`none`, or names of power sources separated by commas')
     .option('--no-report', 'leave the report out')
+    .option('--no-compact', 'keep no Parquet copy of the tables')
     .option('--schema', 'print the JSON Schema of the matrix file')
     .option('--json', 'print the results as JSON instead of a table')
     .option('--quiet', 'no progress display')
@@ -205,8 +208,9 @@ async function conclude({ run, status, results }: RunOutcome, flags: RunFlags, i
   if (status === 'done' && results.length === 0)
     io.printError('nothing to do: every cell of the run is done');
   const report = flags.report ? await makeReport(run) : null;
-  printResults(report?.results ?? (await buildResults(run)), io, { json: flags.json === true });
+  printResults(report?.results ?? (await computeResults(run)), io, { json: flags.json === true });
   if (report !== null && !flags.json) io.print(`report: ${report.html}`);
+  if (flags.compact && status === 'done') await compact(run.path, io);
   const troubles = run.cells().flatMap(troublesOf);
   for (const trouble of troubles) io.printError(trouble);
   if (status === 'interrupted') {
@@ -214,6 +218,15 @@ async function conclude({ run, status, results }: RunOutcome, flags: RunFlags, i
     return io.setExitCode(130);
   }
   if (run.cells().some(isBroken)) io.setExitCode(1);
+}
+
+/** Parquet beside the segments of a run that ended. It can be made again at any time: a failure is told and no more. */
+async function compact(path: string, io: Io): Promise<void> {
+  try {
+    await compactRun(path);
+  } catch (error) {
+    io.printError(`tables were not copied to Parquet: ${messageOf(error)}`);
+  }
 }
 
 /** What keeps a cell's figures from being used, and what would mend it. */
