@@ -24,6 +24,9 @@ const readings: SampleColumns = sampleColumns(
 
 /** Writes the recording as `power --out` does, in two batches. */
 export function writeRecording(path: string, domains: readonly Domain[] = recordedDomains): void {
+  const observed = [
+    { domain: 'package-0', update_period_ns: 50_000_000, reason: null, quantum: null, samples: 10 },
+  ];
   const recorder = {
     source: 'rapl',
     domains,
@@ -33,9 +36,14 @@ export function writeRecording(path: string, domains: readonly Domain[] = record
     mark: () => {
       throw new Error('not marked');
     },
-    status: () => {
-      throw new Error('not asked');
-    },
+    status: () => ({
+      state: 'stopped' as const,
+      reason: null,
+      reads: 10,
+      missed_deadlines: 0,
+      read_ns: 0,
+      observed,
+    }),
     stop: () => {},
   };
   const file = sampleFile(path, [recorder]);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import {
   type Domain,
@@ -11,6 +11,7 @@ import {
   scopes,
 } from '@perwatt/core';
 import { openRun, type PowerFile, readSegment } from '@perwatt/records';
+import { type KeptRecorder, recordersPath } from './sample-file.js';
 
 /** What one source of a recording read. */
 export interface RecordedSource {
@@ -53,7 +54,9 @@ export function recordedSamples(path: string): RecordedFile {
       `${path} has samples of "${unknown.domain}", which it doesn't name`,
     );
   const names = [...new Set(domains.map(({ source }) => source))];
+  const recorders = keptRecorders(recordersPath(path));
   const sources = names.map((source) => {
+    const fared = kept ?? recorders.find((one) => one.source === source);
     const own = domains.filter((domain) => domain.source === source);
     const read = rows.filter((row) => own.some(({ id }) => id === row.domain));
     return {
@@ -61,8 +64,8 @@ export function recordedSamples(path: string): RecordedFile {
       domains: own,
       raw_units: own.map(({ id }) => read.find((row) => row.domain === id)?.unit ?? ''),
       columns: columnsOf(read, own),
-      period_ns: kept?.period_ns ?? periodOf(read, own),
-      status: kept?.status ?? null,
+      period_ns: fared?.period_ns ?? periodOf(read, own),
+      status: fared?.status ?? null,
     };
   });
   return { sources, torn: info.torn };
@@ -74,6 +77,31 @@ function keptBy(path: string): PowerFile | null {
   const run = dirname(folder);
   if (basename(folder) !== 'power' || !existsSync(join(run, 'run.json'))) return null;
   return openRun(run).manifest.power.find(({ file }) => file === basename(path)) ?? null;
+}
+
+/** What stands beside a file of samples; nothing where its process was killed, or an older version made it. */
+function keptRecorders(path: string): readonly KeptRecorder[] {
+  if (!existsSync(path)) return [];
+  const kept = parsed(readFileSync(path, 'utf8'));
+  if (Array.isArray(kept) && kept.every(isKept)) return kept;
+  throw new PerwattError('INPUT_INVALID', `${path} isn't what a recording left beside its samples`, {
+    hint: 'Restore the file, or move it away: bounds then hold only the declared update periods.',
+  });
+}
+
+function isKept(value: unknown): value is KeptRecorder {
+  if (typeof value !== 'object' || value === null) return false;
+  const { source, period_ns, status } = value as Partial<KeptRecorder>;
+  const { flags = [], observed = [] } = status ?? {};
+  return (
+    typeof source === 'string' &&
+    typeof period_ns === 'number' &&
+    period_ns > 0 &&
+    typeof status === 'object' &&
+    status !== null &&
+    Array.isArray(flags) &&
+    Array.isArray(observed)
+  );
 }
 
 function namedDomains(text: string | undefined, path: string): readonly Domain[] {

@@ -1,6 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { type ChannelColumns, PerwattError, type Recorder, type SampleColumns } from '@perwatt/core';
+import {
+  type ChannelColumns,
+  messageOf,
+  PerwattError,
+  type Recorder,
+  type RecorderStatus,
+  type SampleColumns,
+  systemCode,
+} from '@perwatt/core';
 import { SegmentWriter } from '@perwatt/records';
 
 /** Samples on their way to an Arrow stream file, as a run keeps them, and channels to another beside it. */
@@ -15,6 +23,16 @@ export interface SampleFile {
 
 /** `power.arrows` has its channels in `power-channels.arrows`. */
 export const channelPath = (path: string): string => `${path.replace(/\.arrows$/, '')}-channels.arrows`;
+
+/** How the recorders of `power.arrows` fared stands in `power-recorders.json`. */
+export const recordersPath = (path: string): string => `${path.replace(/\.arrows$/, '')}-recorders.json`;
+
+/** How one recorder of a file of samples fared, as it stands beside the file. */
+export interface KeptRecorder {
+  readonly source: string;
+  readonly period_ns: number;
+  readonly status: RecorderStatus;
+}
 
 /**
  * A file that gives up where it can't be written any more (a full disk): `onFailure` is told once, and what is measured
@@ -42,11 +60,12 @@ export function forgivingFile(file: SampleFile, onFailure: (error: PerwattError)
 
 /**
  * Creates the file, which must not exist. Its metadata names the domains and their facts. Where a recorder has channels, a
- * file of theirs is made beside it, see `channelPath`.
+ * file of theirs is made beside it, see `channelPath`; how the recorders fared is written at the end, see `recordersPath`.
  */
 export function sampleFile(path: string, recorders: readonly Recorder[]): SampleFile {
   const withChannels = recorders.some(({ channels = [] }) => channels.length > 0);
-  for (const wanted of withChannels ? [path, channelPath(path)] : [path]) refuseExisting(wanted);
+  const paths = [path, recordersPath(path), ...(withChannels ? [channelPath(path)] : [])];
+  for (const wanted of paths) refuseExisting(wanted);
   const place = (own: string) => ({ folder: dirname(own), file: basename(own), sitting: 0 });
   const writer = SegmentWriter.create({
     ...place(path),
@@ -77,8 +96,22 @@ export function sampleFile(path: string, recorders: readonly Recorder[]): Sample
     close() {
       writer.close();
       channels?.close();
+      keepRecorders(recordersPath(path), recorders);
     },
   };
+}
+
+function keepRecorders(path: string, recorders: readonly Recorder[]): void {
+  const kept = recorders.map((recorder): KeptRecorder => {
+    const { source, period_ns } = recorder;
+    return { source, period_ns, status: recorder.status() };
+  });
+  try {
+    writeFileSync(path, `${JSON.stringify(kept)}\n`);
+  } catch (error) {
+    const code = systemCode(error) === 'ENOSPC' ? 'DISK_FULL' : 'FILE_UNREADABLE';
+    throw new PerwattError(code, `cannot write ${path}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function refuseExisting(path: string): void {

@@ -179,6 +179,23 @@ test('domains of two provenances are not summed: the first tier is, as in a run'
   expect(recorder.domains.map(({ in_total }) => in_total)).toEqual([true, false]);
 });
 
+test('what the recorder observed widens the bounds; without it the declared period stands, and it is said', async () => {
+  const path = join(folder, 'power.arrows');
+  writeRecording(path);
+  const width = ({ gross_hi_j, gross_lo_j }: { gross_hi_j: number; gross_lo_j: number }) =>
+    gross_hi_j - gross_lo_j;
+  const known = await account('power.arrows');
+  expect(known.domains[0].update_period_ns).toBe(50e6);
+  rmSync(join(folder, 'power-recorders.json'));
+  const declared = await account('power.arrows');
+  expect(declared.domains[0].update_period_ns).toBe(1e6);
+  expect(width(known.domains[0])).toBeGreaterThan(5 * width(declared.domains[0]));
+  expect([known, declared].map(({ sources }) => sources[0].recorder_known)).toEqual([true, false]);
+  expect((await replay('power.arrows')).out.at(-1)).toMatch(/^rapl: how it was recorded is not known/);
+  writeFileSync(join(folder, 'power-recorders.json'), '[7]');
+  await expect(replay('power.arrows')).rejects.toThrowError("isn't what a recording left");
+});
+
 test('a file of a run is read with what its manifest says', async () => {
   const golden = new URL('../../golden/run-1.json.gz', import.meta.url);
   const files: Record<string, string> = JSON.parse(gunzipSync(readFileSync(golden)).toString());

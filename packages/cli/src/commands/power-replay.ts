@@ -123,6 +123,7 @@ function samplesJson(file: string, { sources, torn }: RecordedFile, account: Rec
       source,
       period_ns,
       samples: columns.at_ns.length,
+      recorder_known: status !== null,
       explained_flags: status === null ? [] : explainedFlags(status),
     })),
   };
@@ -154,7 +155,9 @@ function samplesText(
     ...accounts.flatMap(({ domain }) => (domain.provenance === 'estimated' ? (domain.note ?? []) : [])),
     ...eventLines(events),
     ...sources.flatMap(({ source, status }) =>
-      status === null ? [] : explainedFlags(status).map(({ text }) => `flag: ${source}: ${text}`),
+      status === null
+        ? [`${source}: how it was recorded is not known; its bounds hold the declared update period`]
+        : explainedFlags(status).map(({ text }) => `flag: ${source}: ${text}`),
     ),
   ];
 }

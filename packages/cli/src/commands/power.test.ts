@@ -336,6 +336,7 @@ test('channels are kept in a file beside the samples; nothing is written where t
     { channel: 'fan_ratio', value: null, missing_reason: 'not supported' },
   ]);
   rmSync(join(folder, 'gpu.arrows'));
+  rmSync(join(folder, 'gpu-recorders.json'));
   const again = run(['--duration', '500ms', '--out', join(folder, 'gpu.arrows')], { sources });
   await expect(again).rejects.toThrow('gpu-channels.arrows exists already');
   expect(readdirSync(folder)).toEqual(['gpu-channels.arrows']);
