@@ -41,7 +41,10 @@ export const powerRecordCommand = (io: Io, world: PowerWorld): Command =>
     .option('--period <time>', "time between two readings; default: the source's own", parseDuration)
     .option('--source <name>', 'sources to read, separated by commas; default: the most trustworthy one')
     .option('--json', 'print one JSON object on standard output, after whatever the command prints')
-    .option('--out <file>', 'keep the samples too, as an Arrow stream; channels and recorders' states go beside it, to FILE-channels.arrows and FILE-recorders.json')
+    .option(
+      '--out <file>',
+      'keep the samples too, as an Arrow stream; beside it FILE-channels.arrows and FILE-recorders.json',
+    )
     .passThroughOptions()
     .addHelpText(
       'after',

@@ -58,7 +58,10 @@ export const powerCommand = (io: Io, world: PowerWorld = realWorld(io), version 
     .option('--period <time>', "time between two readings; default: the source's own", parseDuration)
     .option('--source <name...>', 'sources to read; default: the most trustworthy one')
     .option('--json', 'print JSON lines: one for each refresh, and a summary as the last')
-    .option('--out <file>', 'keep the samples too, as an Arrow stream; channels and recorders' states go beside it, to FILE-channels.arrows and FILE-recorders.json')
+    .option(
+      '--out <file>',
+      'keep the samples too, as an Arrow stream; beside it FILE-channels.arrows and FILE-recorders.json',
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  perwatt power --duration 10s\n  perwatt power --duration 2m --period 50ms --source rapl-powercap --json',
