@@ -1,30 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { PerwattError } from '@perwatt/core';
 import { Command, CommanderError } from 'commander';
-import { agentCommand } from './commands/agent.js';
-import { callCommand } from './commands/call.js';
-import { catalogueCommand } from './commands/catalogue.js';
-import { compareCommand } from './commands/compare.js';
-import { datasetsCommand } from './commands/datasets.js';
-import { doctorCommand } from './commands/doctor.js';
-import { exportCommand } from './commands/export.js';
-import { footprintCommand } from './commands/footprint.js';
-import { gradeCommand } from './commands/grade.js';
-import { importCommand } from './commands/import.js';
-import { mergeCommand } from './commands/merge.js';
-import { modelsCommand } from './commands/models.js';
-import { powerCommand } from './commands/power.js';
-import { queryCommand } from './commands/query.js';
-import { replayCommand } from './commands/replay.js';
-import { reportCommand } from './commands/report.js';
-import { resultsCommand } from './commands/results.js';
-import { routeCommand } from './commands/route.js';
-import { runCommand } from './commands/run.js';
-import { serveCommand } from './commands/serve.js';
-import { traceCommand } from './commands/trace.js';
-import { verifyCommand } from './commands/verify.js';
 import type { Io } from './io.js';
-import { doctorProbes, makeDeps } from './world.js';
+import { loadCommands } from './load-commands.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -77,29 +55,8 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   )
-  .exitOverride()
-  .addCommand(runCommand(io, makeDeps(io, version)))
-  .addCommand(replayCommand(io, makeDeps(io, version)({ base: io.cwd, fetch: false })))
-  .addCommand(reportCommand(io))
-  .addCommand(resultsCommand(io))
-  .addCommand(compareCommand(io))
-  .addCommand(routeCommand(io))
-  .addCommand(queryCommand(io))
-  .addCommand(exportCommand(io))
-  .addCommand(verifyCommand(io))
-  .addCommand(mergeCommand(io))
-  .addCommand(doctorCommand(io, doctorProbes(io)))
-  .addCommand(agentCommand(io))
-  .addCommand(powerCommand(io, undefined, version))
-  .addCommand(modelsCommand(io))
-  .addCommand(catalogueCommand(io))
-  .addCommand(datasetsCommand(io))
-  .addCommand(traceCommand(io))
-  .addCommand(gradeCommand(io))
-  .addCommand(callCommand(io))
-  .addCommand(serveCommand(io))
-  .addCommand(importCommand(io, version))
-  .addCommand(footprintCommand(io));
+  .exitOverride();
+for (const command of await loadCommands(process.argv.slice(2), { io, version })) program.addCommand(command);
 for (const command of withSubcommands(program))
   command.exitOverride().configureHelp({ showGlobalOptions: true });
 

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { Io } from './io.js';
+
+/** What commands are made of beside the terminal. */
+export interface CommandParts {
+  readonly io: Io;
+  readonly version: string;
+}
+
+type Load = (parts: CommandParts) => Promise<Command>;
+
+const world = () => import('./world.js');
+
+/** How each command is loaded, in the order of the help. None costs anything before it is asked for. */
+const loaders: Readonly<Record<string, Load>> = {
+  run: async ({ io, version }) =>
+    (await import('./commands/run.js')).runCommand(io, (await world()).makeDeps(io, version)),
+  replay: async ({ io, version }) =>
+    (await import('./commands/replay.js')).replayCommand(
+      io,
+      (await world()).makeDeps(io, version)({ base: io.cwd, fetch: false }),
+    ),
+  report: async ({ io }) => (await import('./commands/report.js')).reportCommand(io),
+  results: async ({ io }) => (await import('./commands/results.js')).resultsCommand(io),
+  compare: async ({ io }) => (await import('./commands/compare.js')).compareCommand(io),
+  route: async ({ io }) => (await import('./commands/route.js')).routeCommand(io),
+  query: async ({ io }) => (await import('./commands/query.js')).queryCommand(io),
+  export: async ({ io }) => (await import('./commands/export.js')).exportCommand(io),
+  verify: async ({ io }) => (await import('./commands/verify.js')).verifyCommand(io),
+  merge: async ({ io }) => (await import('./commands/merge.js')).mergeCommand(io),
+  doctor: async ({ io }) =>
+    (await import('./commands/doctor.js')).doctorCommand(io, (await world()).doctorProbes(io)),
+  agent: async ({ io }) => (await import('./commands/agent.js')).agentCommand(io),
+  power: async ({ io, version }) =>
+    (await import('./commands/power.js')).powerCommand(io, undefined, version),
+  models: async ({ io }) => (await import('./commands/models.js')).modelsCommand(io),
+  catalogue: async ({ io }) => (await import('./commands/catalogue.js')).catalogueCommand(io),
+  datasets: async ({ io }) => (await import('./commands/datasets.js')).datasetsCommand(io),
+  trace: async ({ io }) => (await import('./commands/trace.js')).traceCommand(io),
+  grade: async ({ io }) => (await import('./commands/grade.js')).gradeCommand(io),
+  call: async ({ io }) => (await import('./commands/call.js')).callCommand(io),
+  serve: async ({ io }) => (await import('./commands/serve.js')).serveCommand(io),
+  import: async ({ io, version }) => (await import('./commands/import.js')).importCommand(io, version),
+  footprint: async ({ io }) => (await import('./commands/footprint.js')).footprintCommand(io),
+};
+
+/** The command that `args` name, or all of them where they name none: for the help, and to suggest what was meant. */
+export async function loadCommands(args: readonly string[], parts: CommandParts): Promise<Command[]> {
+  const named = args.find((arg) => !arg.startsWith('-'));
+  const only = named !== undefined && Object.hasOwn(loaders, named) ? loaders[named] : undefined;
+  return Promise.all((only === undefined ? Object.values(loaders) : [only]).map((load) => load(parts)));
+}
