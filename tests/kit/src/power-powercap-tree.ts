@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
@@ -43,7 +53,17 @@ export function powercapTree(zones: readonly PowercapZone[]): PowercapTree {
   return {
     root,
     file,
-    set: (zone, energy_uj) => writeFileSync(file(zone), `${energy_uj}\n`),
+    set: (zone, energy_uj) => overwrite(file(zone), `${energy_uj}\n`),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
+}
+
+/** Writes over what is there, so that no reader finds the file empty. */
+function overwrite(file: string, text: string): void {
+  const fd = openSync(file, 'r+');
+  try {
+    ftruncateSync(fd, writeSync(fd, text, 0));
+  } finally {
+    closeSync(fd);
+  }
 }
