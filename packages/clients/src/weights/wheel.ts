@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PerwattError } from '@perwatt/core';
+import { PerwattError, systemCode } from '@perwatt/core';
 import { cacheFolder } from './cache-folder.js';
 import type { Lock, Pin, WeightLocation } from './catalogue.js';
 import { sha256File } from './digest.js';
@@ -142,14 +142,22 @@ async function checkWheel(path: string, name: string, { pin, world, aside }: Whe
   );
 }
 
-/** Bytes of the files in a folder, subfolders included. Files may come and go while it is read. */
+/** Bytes of the files in a folder, subfolders included. Files and folders may come and go while it is read. */
 function folderBytes(folder: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    if (entry.isFile())
-      bytes += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+  return entriesOf(folder).reduce((bytes, entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return bytes + folderBytes(path);
+    return entry.isFile() ? bytes + (statSync(path, { throwIfNoEntry: false })?.size ?? 0) : bytes;
+  }, 0);
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
   }
-  return bytes;
 }
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? '';
