@@ -39,8 +39,7 @@ function addTokens(table: Float64Array, { length, query, ...calls }: CellColumns
 /** Whether every query's own energy was measured, not a share of what several had. */
 export const isIsolated = ({ queries: { method } }: CellColumns): boolean => {
   const own = codeOf(method, 'isolated');
-  for (let row = 0; row < method.codes.length; row++) if (method.codes[row] !== own) return false;
-  return true;
+  return method.codes.every((code) => code === own);
 };
 
 /** Items, or blocks of them: the number of each row's own. */
@@ -222,11 +221,13 @@ const weightsOf = (totals: Float64Array, powers: readonly number[]): Float64Arra
 
 /** Σ of squared influences, never below 0; totals of power 0 are no part of it, known or not. */
 function squaresOf(square: Float64Array, weights: Float64Array): number {
+  const used = Array.from(weights, (_, k) => k).filter((k) => weights[k] !== 0);
   let sum = 0;
-  for (let at = 0; at < square.length; at++) {
-    const [k, l] = [Math.floor(at / WIDTH), at % WIDTH];
-    const [own, other] = [weights[k] ?? 0, weights[l] ?? 0];
-    if (l >= k && own !== 0 && other !== 0) sum += (k === l ? 1 : 2) * own * other * (square[at] ?? 0);
+  for (const [i, k] of used.entries()) {
+    for (const l of used.slice(i)) {
+      const times = (k === l ? 1 : 2) * (weights[k] ?? 0) * (weights[l] ?? 0);
+      sum += times * (square[k * WIDTH + l] ?? 0);
+    }
   }
   return Math.max(sum, 0);
 }
