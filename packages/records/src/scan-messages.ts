@@ -121,12 +121,12 @@ function readMessage(fd: number, at: number, size: number): RawMessage | string 
 }
 
 function readAt(fd: number, at: number, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes = new Uint8Array(length);
   let done = 0;
   while (done < length) {
     const n = readSync(fd, bytes, done, length - done, at + done);
     if (n === 0) break;
     done += n;
   }
-  return new Uint8Array(bytes.buffer, 0, done);
+  return bytes.subarray(0, done);
 }
