@@ -11,13 +11,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hints, MatrixFile, type QueryRow, SCHEMA_VERSION, type TextRow } from '@perwatt/core';
+import { hints, type QueryRow, SCHEMA_VERSION, type TextRow } from '@perwatt/core';
 import { testDomain } from '@perwatt/test-kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { completedQueries } from './completed-queries.js';
-import type { CellFile, PowerFile, RunManifest } from './manifest.js';
+import type { PowerFile } from './manifest.js';
 import { createRun, openRun, type RunFolder } from './run-folder.js';
 import { SegmentWriter } from './segment-writer.js';
+import { plainCell, plainManifest } from './small-run.fixture.js';
 
 let root = '';
 beforeEach(() => {
@@ -25,52 +26,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-const manifest: RunManifest = {
-  schema_version: SCHEMA_VERSION,
-  metric_spec_version: 1,
-  run_id: 'run-1',
-  perwatt_version: '0.1.0',
-  status: 'running',
-  matrix: MatrixFile.parse({ name: 'm', axes: { model: ['a'], dataset: ['d'] } }),
-  matrix_sha256: 'f'.repeat(64),
-  order: ['c2', 'c1'],
-  host: {
-    hostname: 'h',
-    os: 'linux',
-    kernel: '6',
-    cpu: 'x',
-    arch: 'x64',
-    cores: 2,
-    threads: 2,
-    memory_bytes: 1,
-    virtual_machine: null,
-    governor: null,
-    node: 'v20',
-  },
-  clocks: [{ boot_id: null, at_ns: '5', wall_time: '2026-01-01T00:00:00Z' }],
-  left_out: [],
-  power: [],
-};
-
-const cell = (cell_id: string, changes: Partial<CellFile> = {}): CellFile => ({
-  schema_version: SCHEMA_VERSION,
-  run_id: 'run-1',
-  cell_id,
-  point: { model: 'a', accelerator: 'x', dataset: 'd', strategy: 's', load: 'c1' },
-  position: 0,
-  seed: 1,
-  repeats: 1,
-  concurrency: 1,
-  max_tokens: 8,
-  status: 'planned',
-  failure: null,
-  verdict: null,
-  provenance: null,
-  sittings: [],
-  ledgers: [],
-  segments: [],
-  ...changes,
-});
+const manifest = plainManifest;
+const cell = plainCell;
 
 const problem = (code: string, message: RegExp) =>
   expect.objectContaining({ name: 'PerwattError', code, message: expect.stringMatching(message) });

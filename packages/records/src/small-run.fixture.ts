@@ -41,55 +41,41 @@ export function smallRun(root: string, options: SmallRunOptions = {}): RunFolder
 
 const domain = testDomain({ id: 'rapl:0:package-0', source: 'rapl', provenance: 'counter' });
 
-function smallManifest(
-  options: SmallRunOptions & { readonly run_id: string; readonly cells: readonly string[] },
-): RunManifest {
-  return {
-    schema_version: SCHEMA_VERSION,
-    metric_spec_version: 1,
-    run_id: options.run_id,
-    perwatt_version: '0.1.0',
-    status: 'running',
-    matrix: MatrixFile.parse({ name: 'm', axes: { model: ['m'], dataset: ['d'] } }),
-    matrix_sha256: options.matrix_sha256 ?? 'f'.repeat(64),
-    order: options.cells.map((letter) => `c-${letter}`),
-    host: {
-      hostname: options.hostname ?? 'h',
-      os: 'linux',
-      kernel: '6',
-      cpu: 'x',
-      arch: 'x64',
-      cores: 2,
-      threads: 2,
-      memory_bytes: 1,
-      virtual_machine: null,
-      governor: null,
-      node: 'v20',
-    },
-    clocks: [
-      {
-        boot_id: options.boot_id === undefined ? 'boot-1' : options.boot_id,
-        at_ns: '5',
-        wall_time: '2026-01-01T00:00:00Z',
-      },
-    ],
-    left_out: [],
-    power: [],
-  };
-}
-
-interface SmallCell {
-  readonly letter: string;
-  readonly position: number;
-  readonly run_id: string;
-}
-
-const smallCell = ({ letter, position, run_id }: SmallCell): CellFile => ({
+/** A manifest of nothing yet, for a test to change. */
+export const plainManifest: RunManifest = {
   schema_version: SCHEMA_VERSION,
-  run_id,
-  cell_id: `c-${letter}`,
-  point: { model: `model ${letter}`, accelerator: 'x', dataset: 'd', strategy: 's', load: 'c1' },
-  position,
+  metric_spec_version: 1,
+  run_id: 'run-1',
+  perwatt_version: '0.1.0',
+  status: 'running',
+  matrix: MatrixFile.parse({ name: 'm', axes: { model: ['a'], dataset: ['d'] } }),
+  matrix_sha256: 'f'.repeat(64),
+  order: ['c2', 'c1'],
+  host: {
+    hostname: 'h',
+    os: 'linux',
+    kernel: '6',
+    cpu: 'x',
+    arch: 'x64',
+    cores: 2,
+    threads: 2,
+    memory_bytes: 1,
+    virtual_machine: null,
+    governor: null,
+    node: 'v20',
+  },
+  clocks: [{ boot_id: null, at_ns: '5', wall_time: '2026-01-01T00:00:00Z' }],
+  left_out: [],
+  power: [],
+};
+
+/** A planned cell of `plainManifest`'s run, for a test to change. */
+export const plainCell = (cell_id: string, changes: Partial<CellFile> = {}): CellFile => ({
+  schema_version: SCHEMA_VERSION,
+  run_id: 'run-1',
+  cell_id,
+  point: { model: 'a', accelerator: 'x', dataset: 'd', strategy: 's', load: 'c1' },
+  position: 0,
   seed: 1,
   repeats: 1,
   concurrency: 1,
@@ -101,7 +87,37 @@ const smallCell = ({ letter, position, run_id }: SmallCell): CellFile => ({
   sittings: [],
   ledgers: [],
   segments: [],
+  ...changes,
 });
+
+const smallManifest = ({
+  run_id,
+  cells,
+  matrix_sha256 = plainManifest.matrix_sha256,
+  hostname = 'h',
+  boot_id = 'boot-1',
+}: SmallRunOptions & { readonly run_id: string; readonly cells: readonly string[] }): RunManifest => ({
+  ...plainManifest,
+  run_id,
+  matrix: MatrixFile.parse({ name: 'm', axes: { model: ['m'], dataset: ['d'] } }),
+  matrix_sha256,
+  order: cells.map((letter) => `c-${letter}`),
+  host: { ...plainManifest.host, hostname },
+  clocks: plainManifest.clocks.map((zero) => ({ ...zero, boot_id })),
+});
+
+interface SmallCell {
+  readonly letter: string;
+  readonly position: number;
+  readonly run_id: string;
+}
+
+const smallCell = ({ letter, position, run_id }: SmallCell): CellFile =>
+  plainCell(`c-${letter}`, {
+    run_id,
+    position,
+    point: { model: `model ${letter}`, accelerator: 'x', dataset: 'd', strategy: 's', load: 'c1' },
+  });
 
 function written(run: RunFolder, cell: CellFile, queries: number): CellFile {
   const rng = createRng(cell.position + 3);
