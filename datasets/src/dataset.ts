@@ -34,8 +34,10 @@ export const GENERATED_ITEMS = 50;
 /** sha256 (hex) over the items in their order, in one canonical form. */
 export function digestOf(items: readonly Item[]): string {
   const hash = createHash('sha256');
-  for (const { id, prompt, gold, options, subject } of items)
-    hash.update(`${JSON.stringify([id, prompt, gold, options, subject])}\n`);
+  for (const { id, prompt, gold, options, subject, aliases, data } of items) {
+    const more = aliases === undefined && data === undefined ? [] : [aliases ?? null, data ?? null];
+    hash.update(`${JSON.stringify([id, prompt, gold, options, subject, ...more])}\n`);
+  }
   return hash.digest('hex');
 }
 

@@ -82,6 +82,8 @@ function gradeOf(answer: TextRow, { cell, item, detail, finish_reason }: GradeCo
     prediction: answer.text ?? '',
     gold: item.gold,
     options: item.options,
+    ...(item.aliases === undefined ? {} : { aliases: item.aliases }),
+    ...(item.data === undefined ? {} : { data: item.data }),
     finish_reason,
     failed: detail.status === 'failed',
   });

@@ -10,6 +10,10 @@ export interface Item {
   readonly options: readonly string[] | null;
   /** Subject, level or category for tables by group, else null. */
   readonly subject: string | null;
+  /** Further answers that are as right as `gold`; absent when there are none. */
+  readonly aliases?: readonly string[];
+  /** What a checker or a world needs beside `gold`, as JSON: a puzzle's grid, a planning problem, tests of a program. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** Every verdict there is; `Grade` says what they score. */
@@ -37,6 +41,10 @@ export interface GradeInput {
   readonly options?: readonly string[] | null;
   /** Number of options where the texts are not known. */
   readonly option_count?: number | null;
+  /** The item's `aliases`. */
+  readonly aliases?: readonly string[];
+  /** The item's `data`, for graders that check against more than one text. */
+  readonly data?: Readonly<Record<string, unknown>>;
   /** The server's finish reason; `length` makes a grade `truncated`, `content_filter` makes it `refused`. */
   readonly finish_reason?: string | null;
   /** The call failed: the grade is `error` whatever the text. */
@@ -79,4 +87,14 @@ export interface Grader {
   extract(text: string, item: Pick<Item, 'options'>): string | null;
   /** Whether two extracted answers are the same answer. */
   same(a: string, b: string): boolean;
+}
+
+/**
+ * A judge that can't answer at once: it runs a program, asks a model, or steps a world. Called when nothing is being
+ * measured. A judgement that can't be had is a grade `unscored` or `error`; it rejects only when `signal` ends it.
+ */
+export interface LateGrader {
+  readonly id: string;
+  readonly version: number;
+  gradeLater(input: GradeInput, options: { readonly signal?: AbortSignal }): Promise<Grade>;
 }

@@ -31,6 +31,7 @@ export {
   type Grader,
   type GraderMode,
   type Item,
+  type LateGrader,
   type Verdict,
   verdicts,
 } from './grading.js';
@@ -140,3 +141,4 @@ export {
   type Watts,
   watts,
 } from './units.js';
+export type { World, WorldEpisode, WorldStep } from './world.js';

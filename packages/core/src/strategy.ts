@@ -2,6 +2,7 @@ import type { CallInput, Sampling } from './call-input.js';
 import type { ToolCall, Usage } from './client.js';
 import type { Item } from './grading.js';
 import type { Instant } from './units.js';
+import type { WorldEpisode } from './world.js';
 
 /** What a call is for; energy and tokens are reported by role. */
 export type Role =
@@ -100,6 +101,8 @@ export interface StrategyContext {
   readonly rng: Rng;
   /** `max_tokens` of the cell, for calls whose parameters don't set their own. */
   readonly max_tokens: number;
+  /** Opens the item's world; present when the strategy needs an environment and the data set has one. */
+  readonly openWorld?: () => WorldEpisode;
 }
 
 /** How one item becomes calls and an answer. Bump `version` whenever the calls could change. */
