@@ -15,6 +15,35 @@ export interface Dataset {
   /** sha256 (hex) over the items; two loads with one digest hold the same questions. */
   readonly digest: string;
   readonly items: readonly Item[];
+  /** How the prompts were made; absent where a data set has one fixed way. */
+  readonly prompt?: PromptFacts;
+  /** Ids among the items whose gold is known to be wrong or ambiguous; absent where no such list is kept. */
+  readonly known_bad?: readonly string[];
+  /** Rows that were read and are no items, for example for want of an answer; absent when there are none. */
+  readonly left_out?: number;
+  /** The files the items come from; absent for generated sets. */
+  readonly files?: readonly DatasetFile[];
+}
+
+/** Which prompt a data set was asked with. */
+export interface PromptFacts {
+  /** Data set, name and version of the template, for example `gsm8k/official@1`. */
+  readonly id: string;
+  /** sha256 (hex) of the template. */
+  readonly sha256: string;
+  /** Worked examples in front of each question. */
+  readonly shots: number;
+  /** sha256 (hex) of all examples that were drawn from; null without any. */
+  readonly shots_sha256: string | null;
+}
+
+/** One file of a loaded data set. */
+export interface DatasetFile {
+  /** As the user named it, or its place in the cache. */
+  readonly path: string;
+  readonly bytes: number;
+  /** sha256 (hex) of the file as it lies on the disk; null where a limit ended the reading before the whole was read. */
+  readonly sha256: string | null;
 }
 
 /** How one dataset of a matrix is described, before it is loaded. */

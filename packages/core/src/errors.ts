@@ -4,6 +4,8 @@ export const hints = {
   CLIENT_UNREACHABLE: 'Check that the server is running and that the endpoint address is right.',
   DATASET_CHANGED: 'Start a new run; results over different items must not be mixed.',
   DATASET_ROW_INVALID: 'Mend the named line, or change the field mapping of the data set.',
+  DATASET_UNAVAILABLE:
+    'Give a local file with the option `path`, or make the source reachable and run `perwatt datasets pull`.',
   DATASET_UNKNOWN: 'Run `perwatt datasets list` to see the names that are known.',
   DISK_FULL:
     'Free some space or choose another folder with `--out`; a run goes on with `perwatt run --resume`.',

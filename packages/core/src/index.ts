@@ -22,7 +22,7 @@ export {
 } from './client.js';
 export type { Clock } from './clock.js';
 export { closest, didYouMean } from './closest.js';
-export type { Dataset, DatasetSpec } from './datasets.js';
+export type { Dataset, DatasetFile, DatasetSpec, PromptFacts } from './datasets.js';
 export { coversEndpoint, isElsewhere } from './endpoint-place.js';
 export { type ErrorCode, hints, isErrorCode, messageOf, PerwattError, systemCode } from './errors.js';
 export {
