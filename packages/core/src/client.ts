@@ -1,4 +1,5 @@
 import type { CallInput, Sampling } from './call-input.js';
+import type { EngineFacts, ServerReading } from './engine.js';
 import type { Instant } from './units.js';
 
 /**
@@ -125,6 +126,8 @@ export interface EndpointFacts {
   readonly threads: number | null;
   /** Process ids whose CPU time is the load's own, so that foreign load can be told apart. */
   readonly pids: readonly number[];
+  /** The server that was started for it; absent for one that ran already. */
+  readonly server?: EngineFacts;
 }
 
 /** Adapter to an inference server or engine: a request in, a record out. Never throws for a failed call. */
@@ -134,4 +137,8 @@ export interface Client {
   call(request: ClientRequest, options?: CallOptions): Promise<CallRecord>;
   /** Ends calls in flight and frees what was opened. Safe to call twice. */
   close(): Promise<void>;
+  /** Aborted, with the error as its reason, when what answers has ended for good. Absent where that can't be told. */
+  readonly ended?: AbortSignal;
+  /** What the server says of its load, or null where it can't be asked. Absent where there is nothing to ask. */
+  observe?(): Promise<ServerReading | null>;
 }

@@ -32,6 +32,8 @@ export const hints = {
     'Use `perwatt results`, `compare` or `import show` for it; only a measured run can be reported, routed or resumed.',
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
+  SERVER_DIED: 'Read the end of its log above; `engines` of the matrix says how the server is started.',
+  SERVER_FAILED: 'Read the end of its log above; `engines` of the matrix says how the server is started.',
   SQL_ENGINE_MISSING: 'Run `npm install` without `--omit=optional` on a platform that DuckDB supports.',
   SQL_INVALID:
     'Mend the statement; `perwatt query --help` names the views, and `DESCRIBE queries` their columns.',

@@ -24,6 +24,23 @@ export type { Clock } from './clock.js';
 export { closest, didYouMean } from './closest.js';
 export type { Dataset, DatasetFile, DatasetSpec, PromptFacts } from './datasets.js';
 export { coversEndpoint, isElsewhere } from './endpoint-place.js';
+export {
+  type AgentEngineEntry,
+  AllowedEngines,
+  Engine,
+  type EngineAsk,
+  type EngineEntry,
+  type EngineFacts,
+  type EngineHost,
+  type EngineKind,
+  type EngineStatus,
+  engineKinds,
+  type LaunchedEntry,
+  type ProfileName,
+  profileNames,
+  type RunningEngine,
+  type ServerReading,
+} from './engine.js';
 export { type ErrorCode, hints, isErrorCode, messageOf, PerwattError, systemCode } from './errors.js';
 export {
   type Grade,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { callSettings, Engine } from './engine.js';
 import { Arrivals } from './load.js';
 import { scopes } from './power.js';
 
@@ -17,9 +18,20 @@ const Model = z
     id: name.describe('Name of the model in tables; with no other key, an id of the model catalogue'),
     path: z.string().optional().describe('Local GGUF file for the embedded engine'),
     endpoint: z.string().optional().describe('Name of an entry of `endpoints` that serves the model'),
-    model: z.string().optional().describe("The model's name as the endpoint knows it; default: `id`"),
+    engine: z
+      .string()
+      .optional()
+      .describe('Name of an entry of `engines` that is started to serve the model'),
+    model: z
+      .string()
+      .optional()
+      .describe("The model's name as the endpoint knows it, or what the engine loads; default: `id`"),
   })
-  .refine((m) => !(m.path !== undefined && m.endpoint !== undefined), 'give `path` or `endpoint`, not both');
+  .refine((m) => !(m.path !== undefined && m.endpoint !== undefined), 'give `path` or `endpoint`, not both')
+  .refine(
+    (m) => !(m.engine !== undefined && m.endpoint !== undefined),
+    'give `engine` or `endpoint`, not both',
+  );
 
 const Accelerator = z.strictObject({
   id: name.describe('Stable name of the device in tables'),
@@ -75,9 +87,7 @@ const Load = z.strictObject({
 const Endpoint = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).describe('Base address of an OpenAI-compatible server, with /v1'),
   api_key_env: z.string().optional().describe('Environment variable that holds the key'),
-  api: z.enum(['chat', 'completion']).default('chat'),
-  idle_timeout_s: z.number().positive().default(60).describe('Longest silence inside a response (s)'),
-  headers_timeout_s: z.number().positive().default(120).describe('Longest wait for a response to begin (s)'),
+  ...callSettings,
 });
 
 const meter = {
@@ -229,6 +239,7 @@ export const MatrixFile = z.strictObject({
   include: z.array(Point).optional().describe('Keep only cells that match one of these'),
   exclude: z.array(Point).optional().describe('Leave out cells that match one of these'),
   endpoints: z.record(name, Endpoint).optional(),
+  engines: z.record(name, Engine).optional().describe('Servers that are started where a cell needs them'),
   power: z
     .strictObject({
       sources: z
