@@ -114,7 +114,8 @@ export interface CallRecord {
 
 /** Facts about what answers behind a client, for provenance. Null where it does not say. */
 export interface EndpointFacts {
-  readonly kind: 'http' | 'embedded' | 'fake';
+  readonly kind: 'http' | 'embedded' | 'fake' | 'simulated';
+  /** Its address; of a simulated one the name of its accelerator. */
   readonly endpoint: string;
   readonly engine: string | null;
   readonly engine_version: string | null;

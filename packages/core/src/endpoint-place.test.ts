@@ -26,3 +26,16 @@ test('the embedded engine is here, and only a meter or an agent covers another h
   expect(coversEndpoint({ provenance: 'counter', host: 'gpu-host' }, far)).toBe(true);
   expect(coversEndpoint({ provenance: 'counter', host: 'gpu-host' }, null)).toBe(false);
 });
+
+// biome-ignore format: a table is read in columns
+test.each<[host: string | undefined, kind: 'simulated' | 'http' | 'embedded', endpoint: string, covers: boolean, why: string]>([
+  ['edge',    'simulated', 'edge',             true,  'its own accelerator'],
+  ['edge',    'simulated', 'rack',             false, 'another accelerator of the fleet'],
+  ['edge',    'http',      'http://edge/v1',   false, 'a real host that has its name'],
+  ['edge',    'embedded',  'embedded',         false, 'the real engine here'],
+  [undefined, 'http',      'http://localhost', true,  'a simulated device of this host'],
+])('a simulated device of %s covers %s %s: %s (%s)', (host, kind, endpoint, covers) => {
+  const domain = { provenance: 'simulated' as const, ...(host !== undefined && { host }) };
+  expect(coversEndpoint(domain, { kind, endpoint })).toBe(covers);
+  if (host !== undefined) expect(coversEndpoint(domain, null)).toBe(false);
+});

@@ -12,12 +12,15 @@ export function isElsewhere({ kind, endpoint }: Place): boolean {
 
 /**
  * Whether a domain's power can be that of an endpoint: a host's own sensors say nothing of another host. An external meter
- * is taken to hang where it belongs, and an agent to run where the endpoint does.
+ * is taken to hang where it belongs, and an agent to run where the endpoint does. A simulated device that has a `host` is that
+ * of the simulated endpoint of this name, and of no other.
  */
 export function coversEndpoint(
   { provenance, host }: Pick<Domain, 'provenance' | 'host'>,
   endpoint: Place | null,
 ): boolean {
   if (provenance === 'external') return true;
+  if (provenance === 'simulated' && host !== undefined)
+    return endpoint?.kind === 'simulated' && endpoint.endpoint === host;
   return (host !== undefined) === (endpoint !== null && isElsewhere(endpoint));
 }
