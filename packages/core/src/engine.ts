@@ -37,6 +37,12 @@ export const callSettings = {
     .enum(profileNames)
     .optional()
     .describe('How the server differs from others; default: by the kind of the engine, else `openai`'),
+  exact_length: z
+    .boolean()
+    .optional()
+    .describe(
+      'Asks for answers as long as their limit, whatever the model would end with; not all servers can',
+    ),
   idle_timeout_s: z.number().positive().default(60).describe('Longest silence inside a response (s)'),
   headers_timeout_s: z.number().positive().default(120).describe('Longest wait for a response to begin (s)'),
 };

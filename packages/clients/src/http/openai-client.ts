@@ -1,11 +1,20 @@
-import { type CallOptions, type Client, type ClientRequest, type Clock, PerwattError } from '@perwatt/core';
+import {
+  type CallOptions,
+  type Client,
+  type ClientRequest,
+  type Clock,
+  PerwattError,
+  type ProfileName,
+} from '@perwatt/core';
 import { Pool } from 'undici';
+import { profiles } from '../engines/profiles.js';
+import { serverReader } from '../engines/server-reader.js';
 import { createTemplates } from './chunk-template.js';
 import { endpointFacts } from './endpoint-facts.js';
 import { Exchange } from './exchange.js';
 import { failureOf } from './failure.js';
 import { parseJson } from './json.js';
-import { type Address, type Api, addressOf, callPath, requestBody } from './openai-request.js';
+import { type Address, type Api, addressOf, callPath, isStreamed, requestBody } from './openai-request.js';
 
 /** Where the server is, how it is asked and how long it may take. */
 export interface OpenAiClientOptions {
@@ -15,11 +24,15 @@ export interface OpenAiClientOptions {
   /** Sent as a bearer token. */
   readonly apiKey?: string;
   readonly clock: Clock;
+  /** How the server differs from others. Default `openai`. */
+  readonly profile?: ProfileName;
   /**
    * Where the usage of a streamed answer is asked for: in its last event, or `running`, in every one (vLLM's
-   * `continuous_usage_stats`), which tells the tokens of each event. Default `last`.
+   * `continuous_usage_stats`), which tells the tokens of each event. Default: as the profile says.
    */
   readonly usage?: 'last' | 'running';
+  /** Asks for answers as long as their limit, where the profile knows how. */
+  readonly exactLength?: boolean;
   /** Most connections at a time; calls beyond wait, and `socket_ns` shows it. Default: as many as calls in flight. */
   readonly connections?: number;
   /** Model that `open` looks up for its facts. */
@@ -41,12 +54,22 @@ const OPEN_TIMEOUT_MS = 15_000;
  * reason, `timeout` (`headers_timeout`, `idle_timeout`), `cancelled`, and `protocol_error` for what is no answer at all.
  * Partial text and stamps are kept. A break after `[DONE]` does no harm.
  *
- * Throws `INPUT_INVALID` for an address that is not http or https; `open` throws `CLIENT_UNREACHABLE` when nothing
+ * Throws `INPUT_INVALID` for an address that is not http or https, and for `exactLength` where the profile has no field for it; `open` throws `CLIENT_UNREACHABLE` when nothing
  * accepts connections there, and is content with any answer.
  */
 export function openAiClient(options: OpenAiClientOptions): Client {
   const { clock, api } = options;
   const address = addressOf(options.url);
+  const profile = profiles[options.profile ?? 'openai'];
+  if (options.exactLength === true && profile.exact_length === null)
+    throw new PerwattError(
+      'INPUT_INVALID',
+      `servers of profile ${options.profile ?? 'openai'} know no exact length`,
+      {
+        hint: 'Name the `profile` of the server, or leave `exact_length` out.',
+      },
+    );
+  const observe = serverReader(`${address.origin}/metrics`, options.apiKey);
   const headers = {
     'content-type': 'application/json',
     accept: 'text/event-stream, application/json',
@@ -70,11 +93,13 @@ export function openAiClient(options: OpenAiClientOptions): Client {
 
   const start = (request: ClientRequest, { signal, onDelta, ...own }: CallOptions): Exchange => {
     const dispatch_ns = clock.now();
-    const body = Buffer.from(requestBody(request, api, options.usage));
+    const body = Buffer.from(
+      requestBody(request, api, { profile, usage: options.usage, exact: options.exactLength }),
+    );
     const exchange = new Exchange({
       clock,
       dispatch_ns,
-      streamed: request.stream ?? true,
+      streamed: isStreamed(request, profile),
       bytes_out: body.length,
       ...limits,
       ...own,
@@ -98,6 +123,7 @@ export function openAiClient(options: OpenAiClientOptions): Client {
       inFlight.add(exchange);
       return exchange.record.finally(() => inFlight.delete(exchange));
     },
+    observe,
     close() {
       for (const each of inFlight)
         each.cancel({ status: 'cancelled', kind: 'client_closed', message: 'the client was closed' });

@@ -1,4 +1,5 @@
 import { type CallInput, type ClientRequest, type Message, PerwattError } from '@perwatt/core';
+import { type Profile, profiles } from '../engines/profiles.js';
 
 /** Which of a server's two ways to answer is asked. */
 export type Api = 'chat' | 'completion';
@@ -31,25 +32,54 @@ export function addressOf(url: string): Address {
 export const callPath = ({ base, query }: Address, api: Api): string =>
   `${base}${api === 'chat' ? '/chat/completions' : '/completions'}${query}`;
 
+/** What a server is asked for beside the request itself. */
+export interface BodyOptions {
+  /** Default: what most servers take. */
+  readonly profile?: Profile;
+  /** Where a streamed answer's usage is asked for; default: as the profile says. */
+  readonly usage?: 'last' | 'running' | undefined;
+  /** Asks for answers as long as their limit, by the fields of the profile. */
+  readonly exact?: boolean | undefined;
+}
+
+/** Whether a request is sent as a streamed one. */
+export const isStreamed = (request: Pick<ClientRequest, 'stream'>, profile: Profile): boolean =>
+  profile.streams && (request.stream ?? true);
+
 /**
- * The JSON body of a request. A streamed one asks for usage, `running` in every event. Input of the other kind is carried over: a bare prompt
- * becomes one user message; for the completion API messages are joined by blank lines, without roles or a template.
+ * The JSON body of a request, with nothing that the profile's server refuses. A streamed one asks for usage. Input of the
+ * other kind is carried over: a bare prompt becomes one user message; for the completion API messages are joined by blank
+ * lines, without roles or a template.
  */
-export function requestBody(request: ClientRequest, api: Api, usage: 'last' | 'running' = 'last'): string {
+export function requestBody(request: ClientRequest, api: Api, options: BodyOptions = {}): string {
   const { model, input, sampling } = request;
-  const stream = request.stream ?? true;
-  const running = usage === 'running' ? { continuous_usage_stats: true } : {};
+  const { profile = profiles.openai } = options;
+  const stream = isStreamed(request, profile);
+  const may = (field: Profile['omit'][number]) => !profile.omit.includes(field);
   return JSON.stringify({
     model,
     ...(api === 'chat' ? chatFields(input) : { prompt: promptOf(input) }),
-    max_tokens: sampling.max_tokens,
+    [api === 'chat' ? profile.limit : 'max_tokens']: sampling.max_tokens,
     temperature: sampling.temperature,
-    top_p: sampling.top_p,
-    seed: sampling.seed,
-    stop: sampling.stop,
-    stream,
-    stream_options: stream ? { include_usage: true, ...running } : undefined,
+    top_p: may('top_p') ? sampling.top_p : undefined,
+    seed: may('seed') ? sampling.seed : undefined,
+    stop: may('stop') ? sampling.stop : undefined,
+    ...(options.exact === true ? exactFields(sampling.max_tokens, profile) : {}),
+    stream: profile.streams ? stream : undefined,
+    stream_options: stream ? usageOptions(options.usage ?? profile.usage) : undefined,
   });
+}
+
+function usageOptions(usage: Profile['usage']): Record<string, boolean> | undefined {
+  if (usage === 'none') return undefined;
+  return { include_usage: true, ...(usage === 'running' ? { continuous_usage_stats: true } : {}) };
+}
+
+function exactFields(max_tokens: number, { exact_length }: Profile): Record<string, unknown> {
+  return {
+    ...(exact_length === 'both' || exact_length === 'ignore_eos' ? { ignore_eos: true } : {}),
+    ...(exact_length === 'both' || exact_length === 'min_tokens' ? { min_tokens: max_tokens } : {}),
+  };
 }
 
 function chatFields(input: CallInput): Record<string, unknown> {
