@@ -122,7 +122,7 @@ interface Numbers {
 }
 
 function numbers({ values, valid }: Numbers): Float64Array {
-  if (valid == null) return values instanceof Float64Array ? values : Float64Array.from(values);
+  if (valid == null) return values instanceof Float64Array ? values : new Float64Array(values);
   const own = new Float64Array(values.length);
   for (let i = 0; i < own.length; i++) own[i] = valid[i] === 0 ? Number.NaN : (values[i] ?? 0);
   return own;
@@ -135,7 +135,8 @@ interface Names {
 }
 
 function codes({ indices, names, valid }: Names): Codes {
-  const own = Int32Array.from(indices);
+  const own = new Int32Array(indices);
+  if (valid == null && names.length === 1 && own.length > 0) return { codes: own, names };
   if (valid != null) for (let i = 0; i < own.length; i++) if (valid[i] === 0) own[i] = -1;
   return compact(own, names);
 }
@@ -160,8 +161,7 @@ function columnsOf(queries: QueryArrays, calls: CallArrays): CellColumns {
   const { columns, rows } = queries;
   const origin_ns = columns.start_ns.values[0] ?? 0n;
   const items = createTextIndex(columns.item_id);
-  const item = new Int32Array(rows);
-  for (let i = 0; i < rows; i++) item[i] = items.add(i);
+  const item = items.addAll();
   const own: QueryColumns = {
     length: rows,
     item,

@@ -57,13 +57,20 @@ function once<E>(catalogue: Catalogue, kind: string, find: (name: string) => Fou
   };
 }
 
+function oneAfterAnother(dispatch: Float64Array, end: Float64Array): boolean {
+  for (let i = 1; i < dispatch.length; i++) {
+    const start = dispatch[i] ?? Number.NaN;
+    if (!(start > (end[i - 1] ?? start))) return false;
+  }
+  return true;
+}
+
 /**
  * Most calls in flight at one moment: none of them was ever decoded with more beside it. Starts and ends are of the same
  * calls, in any order.
  */
 export function mostInFlight(dispatch: Float64Array, end: Float64Array): number {
-  if (dispatch.every((start, i) => i === 0 || start > (end[i - 1] ?? start)))
-    return Math.min(dispatch.length, 1);
+  if (oneAfterAnother(dispatch, end)) return Math.min(dispatch.length, 1);
   const [starts, ends] = [dispatch.slice().sort(), end.slice().sort()];
   let [most, ended] = [0, 0];
   for (let i = 0; i < starts.length; i++) {

@@ -8,6 +8,8 @@ export interface Texts {
 export interface TextIndex {
   /** Number of the text at `row`, a new one when it has not been seen; in the order they first appear. */
   readonly add: (row: number) => number;
+  /** `add` of every row, for an index that is empty. */
+  readonly addAll: () => Int32Array;
   /** Number of a text of other texts; −1 when it has not been seen. */
   readonly find: (texts: Texts, row: number) => number;
   readonly size: () => number;
@@ -26,6 +28,16 @@ function same(a: Texts, i: number, b: Texts, k: number): boolean {
   if (length !== (b.offsets[k + 1] ?? 0) - from) return false;
   for (let at = length - 1; at >= 0; at--) if (a.bytes[start + at] !== b.bytes[from + at]) return false;
   return true;
+}
+
+/** Whether the `count` texts from `row` on are the first `count`, byte for byte. */
+function isFirstAgain({ bytes, offsets }: Texts, row: number, count: number): boolean {
+  const [first, from] = [offsets[0] ?? 0, offsets[row] ?? 0];
+  for (let i = 1; i <= count; i++)
+    if ((offsets[i] ?? 0) - first !== (offsets[row + i] ?? 0) - from) return false;
+  const length = (offsets[count] ?? 0) - first;
+  const own = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return own.compare(own, from, from + length, first, first + length) === 0;
 }
 
 /** An index over texts, empty at first. Texts that come again in the order they first came cost no hash. */
@@ -54,11 +66,27 @@ export function createTextIndex(texts: Texts): TextIndex {
     size += 1;
     return size - 1;
   };
+  const add = (row: number): number => {
+    last = next(row);
+    return last;
+  };
+  const addAll = (): Int32Array => {
+    const numbers = new Int32Array(rows);
+    let row = 0;
+    while (row < rows) {
+      numbers[row] = add(row);
+      const again = row > 0 && numbers[row] === 0 && row % size === 0 && row + size <= rows;
+      if (again && isFirstAgain(texts, row, size)) {
+        numbers.copyWithin(row, 0, size);
+        row += size;
+        last = numbers[row - 1] ?? 0;
+      } else row += 1;
+    }
+    return numbers;
+  };
   return {
-    add: (row) => {
-      last = next(row);
-      return last;
-    },
+    add,
+    addAll,
     find: (other, row) => slots[slotOf(other, row)] ?? -1,
     size: () => size,
   };

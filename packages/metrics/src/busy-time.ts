@@ -7,18 +7,26 @@ import type { SittingInput } from './cell-types.js';
 /** Rows of each group, in the given order. */
 function grouped(order: Int32Array, groupOf: (row: number) => number, groups: number): Int32Array[] {
   const counts = new Uint32Array(groups);
-  for (const row of order) {
-    const group = groupOf(row);
+  const own = new Int32Array(order.length);
+  for (let i = 0; i < order.length; i++) {
+    const group = groupOf(order[i] ?? 0);
+    own[i] = group;
     if (group >= 0) counts[group] = (counts[group] ?? 0) + 1;
   }
+  if (counts.includes(order.length) && order.length > 0)
+    return Array.from(counts, (count) => (count > 0 ? order : new Int32Array()));
+  return sorted(order, own, counts);
+}
+
+function sorted(order: Int32Array, groupOf: Int32Array, counts: Uint32Array): Int32Array[] {
   const rows = Array.from(counts, (count) => new Int32Array(count));
-  counts.fill(0);
-  for (const row of order) {
-    const group = groupOf(row);
-    const own = rows[group];
-    if (own === undefined) continue;
-    own[counts[group] ?? 0] = row;
-    counts[group] = (counts[group] ?? 0) + 1;
+  const filled = new Uint32Array(counts.length);
+  for (let i = 0; i < order.length; i++) {
+    const group = groupOf[i] ?? -1;
+    const of = rows[group];
+    if (of === undefined) continue;
+    of[filled[group] ?? 0] = order[i] ?? 0;
+    filled[group] = (filled[group] ?? 0) + 1;
   }
   return rows;
 }
@@ -30,11 +38,17 @@ function timesBy(
   { of, count }: { readonly of: (call: number) => number; readonly count: number },
 ): BusyTime[] {
   const order = orderOf(calls.dispatch);
-  const place = new Map(sittings.map(({ sitting }, i) => [sitting, i]));
+  const places = new Map(sittings.map(({ sitting }, i) => [sitting, i]));
+  let [last, place] = [-1, -1];
+  const placeOf = (sitting: number): number => {
+    if (sitting !== last) [last, place] = [sitting, places.get(sitting) ?? -1];
+    return place;
+  };
   const rows = grouped(
     order,
     (call) => {
-      const [sitting, group] = [place.get(calls.sitting[call] ?? -1) ?? -1, of(call)];
+      const sitting = placeOf(calls.sitting[call] ?? -1);
+      const group = of(call);
       return sitting < 0 || group < 0 ? -1 : group * sittings.length + sitting;
     },
     count * sittings.length,

@@ -38,6 +38,12 @@ export interface ScoreSums {
   readonly same: boolean;
 }
 
+/** Items without a score left out. */
+function scoredOnly({ sums, counts }: ItemScores): ItemScores {
+  if (!counts.includes(0)) return { sums, counts };
+  return { sums: sums.filter((_, i) => (counts[i] ?? 0) > 0), counts: counts.filter((count) => count > 0) };
+}
+
 /** Scores of the rows that `keep` takes, by item. */
 export function scoreSums(
   { length, item, items, score }: QueryColumns,
@@ -58,9 +64,8 @@ export function scoreSums(
     binary &&= own === 0 || own === 1;
     same &&= own === first;
   }
-  const scored = counts.map((count) => (count > 0 ? 1 : 0));
   return {
-    items: { sums: sums.filter((_, i) => scored[i] === 1), counts: counts.filter((count) => count > 0) },
+    items: scoredOnly({ sums, counts }),
     total,
     n,
     binary,
@@ -123,7 +128,10 @@ export function countVerdicts({ codes, names }: Codes): CellCounts['verdicts'] {
   const counts = Object.fromEntries(verdicts.map((verdict) => [verdict, 0])) as Record<Verdict, number>;
   const known = new Set<string>(verdicts);
   const ofCode = new Float64Array(names.length);
-  for (const code of codes) ofCode[code] = (ofCode[code] ?? 0) + 1;
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row] ?? -1;
+    if (code >= 0) ofCode[code] = (ofCode[code] ?? 0) + 1;
+  }
   names.forEach((name, code) => {
     counts[known.has(name) ? (name as Verdict) : 'unscored'] += ofCode[code] ?? 0;
   });

@@ -1,4 +1,4 @@
-import { bookedEnergy } from './booked-energy.js';
+import { type BookedTotals, bookedEnergy, bookedTotals, bookedTotalsBy } from './booked-energy.js';
 import { busyTime, busyTimeOfRepeats, windowTime } from './busy-time.js';
 import { type Accuracy, accuracyOf, completedAccuracy, scoreSums } from './cell-accuracy.js';
 import type { CellColumns } from './cell-columns.js';
@@ -7,7 +7,7 @@ import type { ItemSums } from './cell-sampling.js';
 import { blockUnits, crossedSums, isIsolated, type LabelSums, queryTotals, type Units } from './cell-sums.js';
 import type { CellBase, CellEnergy } from './cell-types.js';
 import { detailOf, type EnergyDetail } from './energy-detail.js';
-import { type TokenTotals, tokenTotals } from './tokens.js';
+import { type TokenTotals, tokenTotals, tokenTotalsOf } from './tokens.js';
 
 /** What energy figures of one repeat are made of. */
 export interface RepeatFacts {
@@ -76,20 +76,28 @@ function repeatFacts(
     baselines: base.host?.get(own.sitting) ?? [],
   }));
   const hasHost = overHost.some(({ baselines }) => baselines.length > 0);
-  return repeats.numbers.map((repeat, place) => {
-    const ofRow = (row: number) => repeats.of[row] === place;
-    const [time] = times.slice(place);
-    const [total, scored, count] = scoreOf(queries.score, repeats.of, place);
-    const own = energyOver(columns, base, { time, keep: ofRow });
-    return {
-      repeat,
-      accuracy: scored === 0 ? null : total / scored,
-      scored,
-      queries: count,
-      energy: own,
-      host: hasHost && time !== undefined ? cellEnergy(overHost, time) : noNet(own),
-      tokens: tokenTotals(calls, (call) => repeats.of[calls.query[call] ?? 0] === place),
-    };
+  const tokens = tokenTotalsOf(calls, {
+    of: (call) => repeats.of[calls.query[call] ?? 0] ?? -1,
+    count: repeats.count,
+  });
+  const scores = scoresOf(queries.score, repeats);
+  const booked = onDemand(() => bookedTotalsBy(queries, repeats));
+  return repeats.numbers.flatMap((repeat, place) => {
+    const [time, ofTokens, score] = [times[place], tokens[place], scores[place]];
+    if (ofTokens === undefined || score === undefined) return [];
+    const { total, scored, count } = score;
+    const own = energyOver(columns, base, { time, booked: () => booked()[place] });
+    return [
+      {
+        repeat,
+        accuracy: scored === 0 ? null : total / scored,
+        scored,
+        queries: count,
+        energy: own,
+        host: hasHost && time !== undefined ? cellEnergy(overHost, time) : noNet(own),
+        tokens: ofTokens,
+      },
+    ];
   });
 }
 
@@ -102,31 +110,46 @@ const noNet = (energy: CellEnergy): CellEnergy => ({
   net_reason: energy.reason ?? 'no_baseline',
 });
 
-function scoreOf(score: Float64Array, repeatOf: Int32Array, place: number): [number, number, number] {
-  let [total, scored, count] = [0, 0, 0];
+interface ScoreOfRepeat {
+  total: number;
+  scored: number;
+  count: number;
+}
+
+function scoresOf(score: Float64Array, { of, count }: Units): ScoreOfRepeat[] {
+  const sums = Array.from({ length: count }, (): ScoreOfRepeat => ({ total: 0, scored: 0, count: 0 }));
   for (let row = 0; row < score.length; row++) {
-    if (repeatOf[row] !== place) continue;
+    const sum = sums[of[row] ?? -1];
+    if (sum === undefined) continue;
     const own = score[row] ?? Number.NaN;
-    count += 1;
+    sum.count += 1;
     if (Number.isNaN(own)) continue;
-    total += own;
-    scored += 1;
+    sum.total += own;
+    sum.scored += 1;
   }
-  return [total, scored, count];
+  return sums;
+}
+
+function onDemand<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 interface Over {
   readonly time: ReturnType<typeof busyTime> | undefined;
-  readonly keep?: (row: number) => boolean;
+  readonly booked: () => BookedTotals | undefined;
 }
 
 /** Energy by the samples; by what was booked to the queries where there are none and their domains are known. */
-function energyOver({ queries, origin_ns }: CellColumns, base: CellBase, { time, keep }: Over): CellEnergy {
+function energyOver({ origin_ns }: CellColumns, base: CellBase, { time, booked }: Over): CellEnergy {
   const found = cellEnergy(base.sittings, time ?? { origin_ns, bySitting: new Map() });
-  const { booked = null } = base;
-  return found.reason === 'no_power' && booked !== null
-    ? bookedEnergy(found, { queries, boundary: booked }, keep)
-    : found;
+  const { booked: boundary = null } = base;
+  if (found.reason !== 'no_power' || boundary === null) return found;
+  const totals = booked();
+  return totals === undefined ? found : bookedEnergy(found, { booked: totals, boundary });
 }
 
 function atMostOne(counts: ArrayLike<number>): boolean {
@@ -153,7 +176,7 @@ export function cellFacts(columns: CellColumns, base: CellBase): CellFacts {
     binary: scores.binary,
     one_call: atMostOne(queries.calls),
     queries: queries.length,
-    energy: energyOver(columns, base, { time }),
+    energy: energyOver(columns, base, { time, booked: () => bookedTotals(queries) }),
     window: cellEnergy(base.sittings, windowTime(time, base.sittings)),
     detail: detailOf(base, columns, time),
     tokens: tokenTotals(calls),

@@ -39,7 +39,8 @@ export function latenciesOf(calls: CallColumns, name: TimeName): Float64Array {
   if (name === 'icl') return calls.gaps;
   const values = timesOfCalls(calls, name);
   let length = 0;
-  for (const value of values) {
+  for (let call = 0; call < values.length; call++) {
+    const value = values[call] ?? Number.NaN;
     if (Number.isNaN(value)) continue;
     values[length] = value;
     length += 1;

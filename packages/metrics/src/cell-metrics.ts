@@ -65,6 +65,12 @@ function boundsWithUnscored(accuracy: Accuracy, attempted: number): CellMetrics[
   return { lo: right / attempted, hi: (right + attempted - accuracy.n) / attempted };
 }
 
+function countOf(codes: Int32Array, wanted: number): number {
+  let count = 0;
+  for (let row = 0; row < codes.length; row++) if (codes[row] === wanted) count += 1;
+  return count;
+}
+
 function countsOf({ columns, accuracy, repeats }: CellFacts): CellCounts {
   const { queries, calls, calls_from, unsettled } = columns;
   const failed = codeOf(queries.status, 'failed');
@@ -72,7 +78,7 @@ function countsOf({ columns, accuracy, repeats }: CellFacts): CellCounts {
   return {
     attempted: queries.length,
     scored: accuracy.n,
-    failed: queries.status.codes.reduce((sum, code) => sum + (code === failed ? 1 : 0), 0),
+    failed: countOf(queries.status.codes, failed),
     unsettled,
     calls: recorded,
     calls_ok: recorded === 0 ? 0 : calls.ok.reduce((sum, ok) => sum + ok, 0),

@@ -23,7 +23,8 @@ interface Clip {
 export function busyEdges(calls: Pick<CallColumns, 'dispatch' | 'end'>, rows: Int32Array, clip: Clip): Edges {
   const edges = new Float64Array(2 * rows.length);
   let length = 0;
-  for (const row of rows) {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i] ?? 0;
     const start = Math.max(calls.dispatch[row] ?? 0, clip.start);
     const end = Math.min(calls.end[row] ?? 0, clip.end);
     if (!(start < end)) continue;

@@ -1,11 +1,10 @@
 import { type CellColumns, codeOf } from './cell-columns.js';
+import { addRow, productSums, WIDTH } from './cell-products.js';
 import { orderOf, shareOfTime } from './cell-spans.js';
-import { totalNames } from './energy-figures.js';
 import { TIME_BLOCKS } from './stats/blocks.js';
 import type { CrossedParts, VariancePart } from './stats/crossed-variance.js';
 
-/** Totals of a query. */
-export const WIDTH = totalNames.length;
+export { WIDTH } from './cell-products.js';
 
 /** What every query of a cell adds to its totals: `WIDTH` numbers a row in the order of `totalNames`, NaN where not known. */
 export function queryTotals({ queries, calls }: CellColumns): Float64Array {
@@ -40,7 +39,8 @@ function addTokens(table: Float64Array, { length, query, ...calls }: CellColumns
 /** Whether every query's own energy was measured, not a share of what several had. */
 export const isIsolated = ({ queries: { method } }: CellColumns): boolean => {
   const own = codeOf(method, 'isolated');
-  return method.codes.every((code) => code === own);
+  for (let row = 0; row < method.codes.length; row++) if (method.codes[row] !== own) return false;
+  return true;
 };
 
 /** Items, or blocks of them: the number of each row's own. */
@@ -84,20 +84,6 @@ export interface CrossedSums {
   readonly residual: Float64Array;
 }
 
-/** Adds the products of every two of `WIDTH` numbers to the upper half of a square. */
-function addProducts(square: Float64Array, values: Float64Array, at: number): void {
-  for (let k = 0; k < WIDTH; k++) {
-    const own = values[at + k] ?? 0;
-    const row = k * WIDTH;
-    for (let l = k; l < WIDTH; l++) square[row + l] = (square[row + l] ?? 0) + own * (values[at + l] ?? 0);
-  }
-}
-
-/** Adds `WIDTH` numbers to others. */
-function addRow(to: Float64Array, at: number, from: Float64Array, row: number): void {
-  for (let k = 0; k < WIDTH; k++) to[at + k] = (to[at + k] ?? 0) + (from[row + k] ?? 0);
-}
-
 interface Margins {
   readonly cells: Float64Array;
   readonly inCell: Uint32Array;
@@ -119,7 +105,8 @@ function marginsOf(table: Float64Array, units: Units, repeats: Units): Margins {
   };
   const { cells, inCell, inUnit, inRepeat } = margins;
   for (let row = 0; row < units.of.length; row++) {
-    const [unit, repeat] = [units.of[row] ?? 0, repeats.of[row] ?? 0];
+    const unit = units.of[row] ?? 0;
+    const repeat = repeats.of[row] ?? 0;
     const cell = repeat * units.count + unit;
     if (inCell[cell] === 0) {
       inUnit[unit] = (inUnit[unit] ?? 0) + 1;
@@ -138,24 +125,32 @@ function marginsOf(table: Float64Array, units: Units, repeats: Units): Margins {
   return margins;
 }
 
+/** Means of `WIDTH` sums over as many cells as there are of each. */
+function meansOf(sums: Float64Array, counts: Uint32Array): Float64Array {
+  const means = new Float64Array(sums.length);
+  for (let of = 0; of < counts.length; of++) {
+    const count = counts[of] ?? 1;
+    for (let at = of * WIDTH; at < (of + 1) * WIDTH; at++) means[at] = (sums[at] ?? 0) / count;
+  }
+  return means;
+}
+
 /** What is left of a cell when the means of its unit and its repeat are taken off, over all cells. */
 function residualSquare(margins: Margins, units: number, repeats: number): Float64Array {
-  const square = new Float64Array(WIDTH * WIDTH);
-  const left = new Float64Array(WIDTH);
-  for (let cell = 0; cell < units * repeats; cell++) {
-    if (margins.inCell[cell] === 0) continue;
-    const [unit, repeat] = [cell % units, Math.floor(cell / units)];
-    const [ofUnit, ofRepeat] = [margins.inUnit[unit] ?? 1, margins.inRepeat[repeat] ?? 1];
-    for (let k = 0; k < WIDTH; k++) {
-      const own = margins.cells[cell * WIDTH + k] ?? 0;
-      const expected =
-        (margins.units[unit * WIDTH + k] ?? 0) / ofUnit +
-        (margins.repeats[repeat * WIDTH + k] ?? 0) / ofRepeat;
-      left[k] = own - expected;
+  const { cells, inCell } = margins;
+  const left = new Float64Array(cells.length);
+  const ofUnits = meansOf(margins.units, margins.inUnit);
+  const ofRepeats = meansOf(margins.repeats, margins.inRepeat);
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    const mean = repeat * WIDTH;
+    for (let unit = 0; unit < units; unit++) {
+      if (inCell[repeat * units + unit] === 0) continue;
+      const at = (repeat * units + unit) * WIDTH;
+      for (let k = 0; k < WIDTH; k++)
+        left[at + k] = (cells[at + k] ?? 0) - ((ofUnits[unit * WIDTH + k] ?? 0) + (ofRepeats[mean + k] ?? 0));
     }
-    addProducts(square, left, 0);
   }
-  return square;
+  return productSums(left);
 }
 
 /** Sums of a cell by label of its items, for figures of the label alone. */
@@ -171,36 +166,51 @@ interface Sums extends CrossedSums {
   readonly labels: readonly LabelSums[];
 }
 
+interface Labels {
+  /** Number of each unit's label, below 0 for none. */
+  readonly of: Int32Array;
+  readonly count: number;
+}
+
+/** Sums of each label over its units, in their order. */
+function labelSums({ units, inUnit }: Margins, { of, count }: Labels): LabelSums[] {
+  const items = new Uint32Array(count);
+  const labelOf = (unit: number): number => (inUnit[unit] === 0 ? -1 : (of[unit] ?? -1));
+  for (let unit = 0; unit < inUnit.length; unit++) {
+    const label = labelOf(unit);
+    if (label >= 0) items[label] = (items[label] ?? 0) + 1;
+  }
+  const rows = Array.from(items, (n) => new Float64Array(n * WIDTH));
+  items.fill(0);
+  for (let unit = 0; unit < inUnit.length; unit++) {
+    const label = labelOf(unit);
+    const own = rows[label];
+    if (own === undefined) continue;
+    addRow(own, (items[label] ?? 0) * WIDTH, units, unit * WIDTH);
+    items[label] = (items[label] ?? 0) + 1;
+  }
+  return rows.map((own, label) => {
+    const totals = new Float64Array(WIDTH);
+    for (let row = 0; row < own.length; row += WIDTH) addRow(totals, 0, own, row);
+    return { items: items[label] ?? 0, queries: totals[2] ?? 0, totals, ofUnits: productSums(own) };
+  });
+}
+
 /** One pass over the queries of a cell for all its figures. `label` has the number of each unit's label, below 0 for none. */
 export function crossedSums(
   table: Float64Array,
   { units, repeats }: { readonly units: Units; readonly repeats: Units },
-  label: { readonly of: Int32Array; readonly count: number } | null = null,
+  label: Labels | null = null,
 ): Sums {
   const margins = marginsOf(table, units, repeats);
   const totals = new Float64Array(WIDTH);
   for (let repeat = 0; repeat < repeats.count; repeat++) addRow(totals, 0, margins.repeats, repeat * WIDTH);
-  const empty = () => ({
-    items: 0,
-    queries: 0,
-    totals: new Float64Array(WIDTH),
-    ofUnits: new Float64Array(WIDTH * WIDTH),
-  });
-  const labels = Array.from({ length: label?.count ?? 0 }, empty);
-  const ofUnits = new Float64Array(WIDTH * WIDTH);
+  const ofUnits = productSums(margins.units);
+  const labels = label === null ? [] : labelSums(margins, label);
   let present = 0;
-  for (let unit = 0; unit < units.count; unit++) {
-    if (margins.inUnit[unit] === 0) continue;
-    present += 1;
-    addProducts(ofUnits, margins.units, unit * WIDTH);
-    const own = label === null ? undefined : labels[label.of[unit] ?? -1];
-    if (own === undefined) continue;
-    own.items += 1;
-    own.queries += margins.units[unit * WIDTH + 2] ?? 0;
-    addRow(own.totals, 0, margins.units, unit * WIDTH);
-    addProducts(own.ofUnits, margins.units, unit * WIDTH);
-  }
-  const cells = margins.inCell.reduce((sum, n) => sum + (n > 0 ? 1 : 0), 0);
+  for (let unit = 0; unit < units.count; unit++) if (margins.inUnit[unit] !== 0) present += 1;
+  let cells = 0;
+  for (let cell = 0; cell < margins.inCell.length; cell++) if (margins.inCell[cell] !== 0) cells += 1;
   const residual =
     repeats.count < 2 ? new Float64Array(WIDTH * WIDTH) : residualSquare(margins, units.count, repeats.count);
   return { units: present, repeats: repeats.count, cells, totals, ofUnits, residual, labels };
@@ -212,13 +222,11 @@ const weightsOf = (totals: Float64Array, powers: readonly number[]): Float64Arra
 
 /** Σ of squared influences, never below 0; totals of power 0 are no part of it, known or not. */
 function squaresOf(square: Float64Array, weights: Float64Array): number {
-  const used = Array.from(weights, (_, k) => k).filter((k) => weights[k] !== 0);
   let sum = 0;
-  for (const [i, k] of used.entries()) {
-    for (const l of used.slice(i)) {
-      const times = (k === l ? 1 : 2) * (weights[k] ?? 0) * (weights[l] ?? 0);
-      sum += times * (square[k * WIDTH + l] ?? 0);
-    }
+  for (let at = 0; at < square.length; at++) {
+    const [k, l] = [Math.floor(at / WIDTH), at % WIDTH];
+    const [own, other] = [weights[k] ?? 0, weights[l] ?? 0];
+    if (l >= k && own !== 0 && other !== 0) sum += (k === l ? 1 : 2) * own * other * (square[at] ?? 0);
   }
   return Math.max(sum, 0);
 }

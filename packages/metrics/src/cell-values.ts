@@ -190,7 +190,8 @@ function latencyValues(
   name: TimeName,
   wanted: readonly { readonly definition: Definition; readonly p: number }[],
 ): [MetricId, MetricValue][] {
-  const told = calls_from === 'calls' || one_call || name === 'e2e_from_schedule';
+  const told =
+    calls_from === 'calls' || name === 'e2e_from_schedule' || (one_call && name === 'e2e_from_dispatch');
   const values = told ? latenciesOf(calls, name) : new Float64Array();
   const estimates = quantileIntervals(
     values,

@@ -7,19 +7,28 @@ import { FEWEST_REPEATS, runSpread, SPREAD_UNKNOWN } from './stats/run-spread.js
 
 type Definition = Metric<MetricId>;
 
+function hasNaN(values: Float64Array): boolean {
+  for (let row = 0; row < values.length; row++) if (Number.isNaN(values[row])) return true;
+  return false;
+}
+
 /** Why single queries have no energy of their own; null when all have. */
 function lackingOf({ isolated, columns, energy }: CellFacts): string | null {
   const { queries } = columns;
   if (queries.length === 0) return 'no_calls';
   if (energy.boundary === null) return energy.reason ?? 'no_power';
   if (!isolated) return 'not_isolated';
-  return queries.gross_j.some(Number.isNaN) ? 'not_booked' : null;
+  return hasNaN(queries.gross_j) ? 'not_booked' : null;
 }
 
 /** Energy (`e`, J) or mean power (`p`, W) of every query. */
 function valuesOf({ columns: { queries } }: CellFacts, list: 'e' | 'p', energy: Float64Array): Float64Array {
   if (list === 'e') return energy;
-  return energy.map((own, row) => own / (((queries.end[row] ?? 0) - (queries.start[row] ?? 0)) / 1e9));
+  const { start, end } = queries;
+  const powers = new Float64Array(energy.length);
+  for (let row = 0; row < powers.length; row++)
+    powers[row] = (energy[row] ?? Number.NaN) / (((end[row] ?? 0) - (start[row] ?? 0)) / 1e9);
+  return powers;
 }
 
 /** Mean with the interval of whole items by Student's t, items over all their repeats. */
@@ -28,7 +37,8 @@ function clusteredMean(values: Float64Array, item: Int32Array, items: number) {
   const counts = new Uint32Array(items);
   let total = 0;
   for (let row = 0; row < values.length; row++) {
-    const [at, own] = [item[row] ?? 0, values[row] ?? Number.NaN];
+    const at = item[row] ?? 0;
+    const own = values[row] ?? Number.NaN;
     sums[at] = (sums[at] ?? 0) + own;
     counts[at] = (counts[at] ?? 0) + 1;
     total += own;
@@ -42,19 +52,21 @@ function clusteredMean(values: Float64Array, item: Int32Array, items: number) {
 }
 
 function meansOfRepeats({ columns: { queries }, repeats }: CellFacts, values: Float64Array): number[] {
-  return repeats.map(({ repeat, queries: n }) => {
-    let sum = 0;
-    for (let row = 0; row < values.length; row++) {
-      if (queries.repeat[row] === repeat) sum += values[row] ?? Number.NaN;
-    }
-    return sum / n;
-  });
+  const most = repeats.reduce((max, { repeat }) => Math.max(max, repeat), 0);
+  const sums = new Float64Array(most + 1);
+  for (let row = 0; row < values.length; row++) {
+    const repeat = queries.repeat[row] ?? 0;
+    sums[repeat] = (sums[repeat] ?? 0) + (values[row] ?? Number.NaN);
+  }
+  return repeats.map(({ repeat, queries: n }) => (sums[repeat] ?? Number.NaN) / n);
 }
 
-const meanOf = (values: Float64Array): number | null => {
-  const mean = values.reduce((sum, own) => sum + own, 0) / values.length;
+function meanOf(values: Float64Array): number | null {
+  let sum = 0;
+  for (let row = 0; row < values.length; row++) sum += values[row] ?? Number.NaN;
+  const mean = sum / values.length;
   return Number.isFinite(mean) ? mean : null;
-};
+}
 
 /** The mean over single queries, each counting once, of their energies or powers. */
 export function meanOfQueries(facts: CellFacts, definition: Definition, list: 'e' | 'p'): MetricValue {

@@ -1,4 +1,5 @@
 import { binomialCdf, studentQuantile, Z95 } from './distributions.js';
+import { valuesAtRanks } from './stats/values-at-ranks.js';
 
 /** An estimate with its 95 % interval. */
 export interface Estimate {
@@ -83,8 +84,9 @@ function sortedFinite(values: Numbers): Float64Array | null {
 
 const isShare = (p: number): boolean => p > 0 && p <= 1;
 
-const atShare = (sorted: Float64Array, p: number): number | null =>
-  sorted[Math.max(Math.ceil(p * sorted.length - 1e-9), 1) - 1] ?? null;
+const rankOf = (n: number, p: number): number => Math.max(Math.ceil(p * n - 1e-9), 1) - 1;
+
+const atShare = (sorted: Float64Array, p: number): number | null => sorted[rankOf(sorted.length, p)] ?? null;
 
 /**
  * The p-quantile of the empirical distribution: the smallest value that at least a share `p` of all values does not
@@ -128,20 +130,29 @@ function ranksOf(n: number, p: number): readonly [number, number] {
   return ranks;
 }
 
-function intervalAt(sorted: Float64Array, p: number): QuantileEstimate | null {
-  const value = atShare(sorted, p);
-  if (value === null) return null;
-  const [below, above] = ranksOf(sorted.length, p);
-  return { value, lo: sorted[below] ?? null, hi: sorted[above] ?? null, n: sorted.length };
+/** What a sort would put at the ranks of shares and of their intervals; null for no values or one that isn't finite. */
+function valuesAround(values: Numbers, ps: readonly number[]): Map<number, number> | null {
+  const n = values.length;
+  const wanted = ps.flatMap((p) => [rankOf(n, p), ...ranksOf(n, p)]).filter((rank) => rank >= 0 && rank < n);
+  const ranks = [...new Set(wanted)].sort((a, b) => a - b);
+  const own = values instanceof Float64Array ? values : Float64Array.from(values);
+  const found = valuesAtRanks(own, ranks);
+  return found && new Map(ranks.map((rank, i) => [rank, found[i] ?? Number.NaN]));
 }
 
 /**
- * Several quantiles with their distribution-free 95 % intervals (binomial, 2.5 % on either side), from one sort: for
+ * Several quantiles with their distribution-free 95 % intervals (binomial, 2.5 % on either side), without a sort: for
  * millions of values. An entry is null where `quantile` is.
  */
 export function quantileIntervals(values: Numbers, ps: readonly number[]): (QuantileEstimate | null)[] {
-  const sorted = sortedFinite(values);
-  return ps.map((p) => (sorted !== null && isShare(p) ? intervalAt(sorted, p) : null));
+  const n = values.length;
+  const around = valuesAround(values, ps.filter(isShare));
+  return ps.map((p) => {
+    const value = isShare(p) ? around?.get(rankOf(n, p)) : undefined;
+    if (value === undefined || around === null) return null;
+    const [below, above] = ranksOf(n, p);
+    return { value, lo: around.get(below) ?? null, hi: around.get(above) ?? null, n };
+  });
 }
 
 /** `quantile` with its distribution-free 95 % interval (binomial, 2.5 % on either side). Null when `quantile` is. */

@@ -14,48 +14,86 @@ export interface TokenTotals {
   readonly uncounted: number;
 }
 
-/** Sums a count over calls; null for no calls and where one that ended well has none. */
-function total(
-  calls: CallColumns,
-  keep: (call: number) => boolean,
-  count: (call: number) => number,
-): number | null {
-  let [sum, seen] = [0, 0];
-  for (let call = 0; call < calls.length; call++) {
-    if (!keep(call)) continue;
-    seen += 1;
-    const tokens = count(call);
-    if (!Number.isNaN(tokens)) sum += tokens;
-    else if (calls.ok[call] === 1) return null;
-  }
-  return seen === 0 ? null : sum;
+/** Which calls count, by group; a group below 0 is none. */
+export interface CallGroups {
+  readonly of: (call: number) => number;
+  readonly count: number;
 }
 
-function sourceOf({ token_source, length }: CallColumns, keep: (call: number) => boolean): string | null {
-  const used = new Set<string>();
-  for (let call = 0; call < length; call++) {
-    const name = token_source.names[token_source.codes[call] ?? -1];
-    if (name !== undefined && keep(call)) used.add(name);
+/** A count summed over the calls of one group. */
+interface Sum {
+  tokens: number;
+  calls: number;
+  /** Whether a call that ended well has no count. */
+  unknown: boolean;
+}
+
+function add(sum: Sum, tokens: number, ok: boolean): void {
+  sum.calls += 1;
+  if (!Number.isNaN(tokens)) sum.tokens += tokens;
+  else if (ok) sum.unknown = true;
+}
+
+/** Null for no calls and where one that ended well has no count. */
+const totalOf = ({ tokens, calls, unknown }: Sum): number | null => (unknown || calls === 0 ? null : tokens);
+
+interface Sums {
+  readonly output: Sum;
+  readonly prompt: Sum;
+  readonly all: Sum;
+  readonly decoded: Sum;
+  readonly sources: Uint8Array;
+  uncounted: number;
+}
+
+const emptySums = (sources: number): Sums => ({
+  output: { tokens: 0, calls: 0, unknown: false },
+  prompt: { tokens: 0, calls: 0, unknown: false },
+  all: { tokens: 0, calls: 0, unknown: false },
+  decoded: { tokens: 0, calls: 0, unknown: false },
+  sources: new Uint8Array(sources),
+  uncounted: 0,
+});
+
+function addCall(sums: Sums, calls: CallColumns, call: number): void {
+  const output = calls.completion_tokens[call] ?? Number.NaN;
+  const prompt = calls.prompt_tokens[call] ?? Number.NaN;
+  const ok = calls.ok[call] === 1;
+  if (calls.ok[call] === 0 && Number.isNaN(output)) sums.uncounted += 1;
+  add(sums.output, output, ok);
+  add(sums.prompt, prompt, ok);
+  add(sums.all, prompt + output, ok);
+  if ((calls.first_any[call] ?? 0) <= (calls.last_content[call] ?? 0))
+    add(sums.decoded, Math.max(output - 1, 0), ok);
+  const source = calls.token_source.codes[call] ?? -1;
+  if (source >= 0) sums.sources[source] = 1;
+}
+
+function sourceOf({ sources }: Sums, names: readonly string[]): string | null {
+  const used = names.filter((_, code) => sources[code] === 1);
+  return used.length === 0 ? null : [...new Set(used)].sort().join('+');
+}
+
+/** `tokenTotals` of every group, in one pass over the calls. */
+export function tokenTotalsOf(calls: CallColumns, groups: CallGroups): TokenTotals[] {
+  const { names } = calls.token_source;
+  const sums = Array.from({ length: groups.count }, () => emptySums(names.length));
+  for (let call = 0; call < calls.length; call++) {
+    const own = sums[groups.of(call)];
+    if (own !== undefined) addCall(own, calls, call);
   }
-  return used.size === 0 ? null : [...used].sort().join('+');
+  return sums.map((own) => ({
+    output: totalOf(own.output),
+    prompt: totalOf(own.prompt),
+    all: totalOf(own.all),
+    decoded: totalOf(own.decoded),
+    source: sourceOf(own, names),
+    uncounted: own.uncounted,
+  }));
 }
 
 /** Sums the token counts of calls; a failed call without a count adds nothing and is counted in `uncounted`. */
-export function tokenTotals(calls: CallColumns, keep: (call: number) => boolean = () => true): TokenTotals {
-  const { completion_tokens, prompt_tokens, first_any, last_content, ok } = calls;
-  const output = (call: number) => completion_tokens[call] ?? Number.NaN;
-  const prompt = (call: number) => prompt_tokens[call] ?? Number.NaN;
-  const phased = (call: number) => keep(call) && (first_any[call] ?? 0) <= (last_content[call] ?? 0);
-  let uncounted = 0;
-  for (let call = 0; call < calls.length; call++) {
-    if (ok[call] === 0 && keep(call) && Number.isNaN(output(call))) uncounted += 1;
-  }
-  return {
-    output: total(calls, keep, output),
-    prompt: total(calls, keep, prompt),
-    all: total(calls, keep, (call) => prompt(call) + output(call)),
-    decoded: total(calls, phased, (call) => Math.max(output(call) - 1, 0)),
-    source: sourceOf(calls, keep),
-    uncounted,
-  };
-}
+export const tokenTotals = (calls: CallColumns): TokenTotals => {
+  const [all] = tokenTotalsOf(calls, { of: () => 0, count: 1 });
+  return all ?? { output: null, prompt: null, all: null, decoded: null, source: null, uncounted: 0 };
+};

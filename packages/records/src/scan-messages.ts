@@ -121,12 +121,12 @@ function readMessage(fd: number, at: number, size: number): RawMessage | string 
 }
 
 function readAt(fd: number, at: number, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length);
+  const bytes = Buffer.allocUnsafeSlow(length);
   let done = 0;
   while (done < length) {
     const n = readSync(fd, bytes, done, length - done, at + done);
     if (n === 0) break;
     done += n;
   }
-  return bytes.subarray(0, done);
+  return new Uint8Array(bytes.buffer, 0, done);
 }
