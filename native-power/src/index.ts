@@ -46,6 +46,13 @@ export {
   type SourceBooking,
 } from './replay.js';
 export { type RecordedSamples, type ReplayedOptions, replayedSource } from './replay-samples.js';
+export type { SensorModel } from './simulated/sensor.js';
+export {
+  type PowerSignal,
+  type SimulatedDevice,
+  type SimulatedSourceOptions,
+  simulatedSource,
+} from './simulated/simulated-source.js';
 export {
   type BestSourceOptions,
   bestSources,
