@@ -1,5 +1,7 @@
 import type { Client, EndpointFacts } from '@perwatt/core';
 
+const hasEnded = ({ ended }: Client): boolean => ended?.aborted === true;
+
 /** Keeps the last client open, so that cells of one model that follow one another load it once. */
 export function createClientPool() {
   let open: { key: string; client: Client; facts: EndpointFacts } | null = null;
@@ -9,9 +11,9 @@ export function createClientPool() {
     await client?.close();
   };
   return {
-    /** Closes the open client unless it is the one for `key`. True when none is open afterwards. */
+    /** Closes the open client unless it is the one for `key` and lives. True when none is open afterwards. */
     async release(key: string): Promise<boolean> {
-      if (open?.key === key) return false;
+      if (open?.key === key && !hasEnded(open.client)) return false;
       await close();
       return true;
     },

@@ -1,11 +1,13 @@
 import type {
   AcceleratorEntry,
+  AgentEntry,
   Arrivals,
   Client,
   Clock,
   Dataset,
   DatasetSpec,
   EndpointEntry,
+  EngineEntry,
   Grader,
   MatrixFile,
   ModelEntry,
@@ -13,7 +15,21 @@ import type {
   Strategy,
 } from '@perwatt/core';
 import type { HostFacts } from '@perwatt/records';
+import { eventLoopTimer, type LoadTimer } from './load/pacer.js';
 import type { OpenPowerStream } from './power-stream.js';
+
+/** What a client is made for, and where a server that it starts may keep its log. */
+export interface ClientPlace {
+  readonly accelerator: AcceleratorEntry;
+  /** Calls that are served side by side. */
+  readonly sequences: number;
+  /** Folder for logs of servers; it need not be there. */
+  readonly log_folder: string;
+  /** Ends a start that takes long. */
+  readonly signal: AbortSignal;
+  /** Told what a start waits for. */
+  readonly onProgress: (text: string) => void;
+}
 
 /** A model whose weights or endpoint are at hand. */
 export interface PreparedModel {
@@ -23,8 +39,13 @@ export interface PreparedModel {
   readonly request_model: string;
   /** Billions of weight bytes read per token, roughly, for the estimate of a dry run; null when unknown. */
   readonly weight_bytes: number | null;
-  /** A client for one accelerator that serves `sequences` calls side by side. Not opened yet. */
-  client(options: { readonly accelerator: AcceleratorEntry; readonly sequences: number }): Client;
+  /**
+   * Cells of one key share what their client opens, whatever their accelerator and load, so that it pays to put them one after the
+   * other. Default: by model, accelerator and concurrency.
+   */
+  readonly keep?: string;
+  /** A client for one accelerator. Not opened yet. */
+  client(place: ClientPlace): Client;
 }
 
 /** CPU time spent so far, ns. */
@@ -37,6 +58,8 @@ export interface CpuTimes {
 export interface HarnessDeps {
   readonly version: string;
   readonly clock: Clock;
+  /** Waits on `clock`. Default: the event loop's, for a clock that runs by itself. */
+  readonly timer?: LoadTimer;
   readonly wallTime: () => Date;
   readonly bootId: () => string | null;
   /** Time the host has slept since boot, ns; null where it can't be told. */
@@ -58,20 +81,31 @@ export interface HarnessDeps {
   readonly traceTimes?: (trace: Extract<Arrivals, { readonly kind: 'trace' }>) => Promise<Float64Array>;
   readonly grader: (id: string) => Grader;
   readonly strategy: (id: string) => Strategy;
-  /** Finds weights or checks an endpoint. Throws `MODEL_UNAVAILABLE` when the model can't be had, other codes for mistakes. */
-  readonly prepareModel: (entry: ModelEntry, endpoint: EndpointEntry | null) => Promise<PreparedModel>;
+  /** Finds weights, checks an endpoint, or sees what an engine would be started with. Throws `MODEL_UNAVAILABLE` when the model can't be had, other codes for mistakes. */
+  readonly prepareModel: (
+    entry: ModelEntry,
+    endpoint: EndpointEntry | null,
+    engine?: NamedEngine | null,
+  ) => Promise<PreparedModel>;
+}
+
+/** An entry of `engines` with its name, and the agents that may start it. */
+export interface NamedEngine {
+  readonly id: string;
+  readonly entry: EngineEntry;
+  readonly agents: readonly AgentEntry[];
 }
 
 /** A timer that ends early, without an error, when `signal` aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal, timer: LoadTimer = eventLoopTimer): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const done = () => {
-      clearTimeout(timer);
+      cancel();
       signal.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const cancel = timer.after(ms, done);
     signal.addEventListener('abort', done);
   });
 }

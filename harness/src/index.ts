@@ -1,4 +1,4 @@
-export type { CpuTimes, HarnessDeps, PreparedModel } from './deps.js';
+export type { ClientPlace, CpuTimes, HarnessDeps, NamedEngine, PreparedModel } from './deps.js';
 export { type CellEstimate, estimatePlan, type PlanEstimate } from './estimate.js';
 export type { DrawnArrivals } from './load/arrival-stream.js';
 export { type CalibrationOptions, calibrateClient } from './load/calibrate.js';

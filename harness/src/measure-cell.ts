@@ -1,11 +1,12 @@
-import { type EndpointFacts, messageOf, PerwattError } from '@perwatt/core';
+import { join } from 'node:path';
+import { type Client, type EndpointFacts, messageOf, PerwattError } from '@perwatt/core';
 import type { CellFile } from '@perwatt/records';
 import type { createClientPool } from './client-pool.js';
 import type { IdleBaselines } from './idle-baselines.js';
 import type { Cell, Plan } from './plan.js';
 import type { CellResult } from './progress.js';
 import { type CellWorld, measureIdle, runSitting } from './run-cell.js';
-import { settleCell } from './settle.js';
+import { type Settled, settleCell } from './settle.js';
 
 /** What the cells of a run share. */
 export interface CellTools {
@@ -39,18 +40,25 @@ async function measureCell(
 ): Promise<Omit<CellResult, 'seconds'>> {
   const { run, plan, signal } = world;
   const earlier_flags = world.power.flags();
-  const key = `${cell.point.model} on ${cell.point.accelerator} × ${cell.concurrency}`;
+  const key = cell.model.keep ?? `${cell.point.model} on ${cell.point.accelerator} × ${cell.concurrency}`;
   const switched = await pool.release(key);
   if (switched) await idle.hostIdle();
   world.progress.phase('loading the model');
   const { client, facts } = await pool.open(key, () =>
-    cell.model.client({ accelerator: cell.accelerator, sequences: cell.concurrency }),
+    cell.model.client({
+      accelerator: cell.accelerator,
+      sequences: cell.concurrency,
+      log_folder: join(run.path, 'engines'),
+      signal,
+      onProgress: (text) => world.progress.phase(text),
+    }),
   );
+  const within = endingWith(client, world);
   run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, facts, plan) });
   const before = await idle.loadedBefore(key);
-  await runSitting(cell, { client, endpoint: facts, baselines: [...idle.hostBefore(), ...before] }, world);
+  await runSitting(cell, { client, endpoint: facts, baselines: [...idle.hostBefore(), ...before] }, within);
   const sitting = run.readCell(cell.id).sittings.length - 1;
-  const after = await measureIdle(world, { kind: 'loaded_idle', when: 'after', shared: false });
+  const after = await measureIdle(within, { kind: 'loaded_idle', when: 'after', shared: false });
   idle.awaitsHostAfter(cell, sitting);
   world.progress.phase('grading');
   const settled = settleCell(cell, {
@@ -59,6 +67,7 @@ async function measureCell(
     sitting,
     live: { power: world.power, after, earlier_flags },
   });
+  noteEnd(client, settled, world);
   const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
   return {
     point: cell.point,
@@ -67,6 +76,18 @@ async function measureCell(
     accuracy: settled.accuracy,
     queries: settled.queries,
   };
+}
+
+/** A server that ends by itself ends its cell, and nothing else. */
+const endingWith = ({ ended }: Client, world: CellWorld): CellWorld =>
+  ended === undefined ? world : { ...world, signal: AbortSignal.any([world.signal, ended]) };
+
+/** Keeps why the cell's server ended, where that left queries open. */
+function noteEnd({ ended }: Client, { complete, file }: Settled, { run, signal }: CellWorld): void {
+  if (complete || signal.aborted || ended?.aborted !== true) return;
+  const { reason } = ended;
+  const failure = reason instanceof PerwattError ? `${reason.code}: ${reason.message}` : messageOf(reason);
+  run.writeCell({ ...file, status: 'failed', failure });
 }
 
 const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile['provenance'] => ({

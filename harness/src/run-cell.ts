@@ -10,6 +10,7 @@ import {
   type Sitting,
 } from '@perwatt/records';
 import { type HarnessDeps, pause } from './deps.js';
+import { watchServer } from './engines/server-watch.js';
 import { driveLoop } from './load/drive-loop.js';
 import { arrivalSeed, type Cell, type Plan } from './plan.js';
 import type { PowerLog } from './power-log.js';
@@ -113,6 +114,7 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     );
   }
   const pids = input.endpoint.pids;
+  const server = await watchServer(input.client);
   const cpuBefore = deps.cpuTimes(pids);
   const sleptBefore = deps.suspendedNs();
   const start = power.mark() ?? deps.clock.now();
@@ -139,6 +141,7 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
   }
   const end = power.mark() ?? deps.clock.now();
   power.drain();
+  const server_load = await server.end();
   const segments = log.close();
   const sitting: Sitting = {
     ...opened,
@@ -146,6 +149,7 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     foreign_load_ratio: foreignLoad(cpuBefore, deps.cpuTimes(pids), { start, end: instant(end) }),
     suspended: slept(sleptBefore, deps.suspendedNs()),
     ...(loop === undefined ? {} : { loop }),
+    server_load,
   };
   const ended: CellFile = {
     ...running,

@@ -40,6 +40,7 @@ export type {
   VerdictReason,
 } from './manifest.js';
 export { type Merged, mergeRuns } from './merge-runs.js';
+export type { GaugeLoad, ServerLoad } from './server-load.js';
 export type { ChannelReadings, PowerFileSeries } from './power-series.js';
 export { isPublished, type PublishedFile, type PublishedManifest } from './published-manifest.js';
 export {

@@ -7,6 +7,7 @@ import type {
   RecorderStatus,
   TableName,
 } from '@perwatt/core';
+import type { ServerLoad } from './server-load.js';
 
 /** A decimal string of ns on the run's clock: JSON numbers end at 104 days of uptime. */
 export type InstantText = string;
@@ -165,6 +166,8 @@ export interface Sitting {
   readonly power_flags?: readonly SourceFlag[];
   /** How its queries were sent; absent in runs of before it was kept, and after a crash. */
   readonly loop?: LoopFacts;
+  /** What the server said of its load; null where it offers nothing, absent in runs of before it was asked. */
+  readonly server_load?: ServerLoad | null;
 }
 
 /** One reason of a verdict: what is the matter, and what would mend it. */

@@ -9,9 +9,9 @@ export function freePort(host: string, port: number | undefined): Promise<number
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error) => {
-      const what = port === undefined ? `no port of ${host}` : `port ${port} of ${host}`;
+      const what = port === undefined ? `no port of ${host} can` : `port ${port} of ${host} can't`;
       reject(
-        new PerwattError('SERVER_FAILED', `${what} can be listened on: ${error.message}`, {
+        new PerwattError('SERVER_FAILED', `${what} be listened on: ${error.message}`, {
           hint: 'Stop what listens there, or leave `port` out of the engine to have a free one.',
           cause: error,
         }),

@@ -134,6 +134,7 @@ async function makeReady(options: LaunchOptions, starting: Starting): Promise<vo
   const { command, origin, profile, env, watched, sinceStart, log } = starting;
   const signal = AbortSignal.any([options.signal, watched.died]);
   const deadline_ms = entry.ready_timeout_s * 1000;
+  const left_ms = () => Math.max(1000, Math.ceil(deadline_ms - sinceStart()));
   const headers = api_key === undefined ? {} : { authorization: `Bearer ${api_key}` };
   const fail = (what: string) => new PerwattError('SERVER_FAILED', `engine "${id}" ${what}${tailText(log)}`);
   const stopped = () => {
@@ -155,8 +156,7 @@ async function makeReady(options: LaunchOptions, starting: Starting): Promise<vo
   stopped();
   if (late !== null) throw fail(`was not ready within ${entry.ready_timeout_s} s (${late})`);
   if (command.daemon !== undefined) {
-    const left = Math.max(1000, deadline_ms - sinceStart());
-    const loaded = await runTool(command.daemon.load, { env, timeout_ms: left, signal });
+    const loaded = await runTool(command.daemon.load, { env, timeout_ms: left_ms(), signal });
     stopped();
     if (loaded.code !== 0) throw fail(`did not load ${options.model}: ${loaded.output.trim().slice(-500)}`);
   }
@@ -165,7 +165,7 @@ async function makeReady(options: LaunchOptions, starting: Starting): Promise<vo
     api: entry.api,
     profile,
     model: command.request_model,
-    timeout_ms: Math.max(1000, deadline_ms - sinceStart()),
+    timeout_ms: left_ms(),
     signal,
     headers,
   });
