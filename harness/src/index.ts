@@ -23,6 +23,8 @@ export {
   type TraceSchedule,
   traceSchedule,
 } from './load/schedule.js';
+export type { TurnArrays, TurnTexts } from './load/turn-arrays.js';
+export type { TurnFact, TurnPlay } from './load/turn-share.js';
 export { parseMatrix } from './parse-matrix.js';
 export { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
 export {

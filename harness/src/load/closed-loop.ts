@@ -6,8 +6,11 @@ export interface ClosedLoopOptions {
   readonly opens_ns: readonly number[];
   readonly zero: Instant;
   readonly clock: Clock;
-  /** The next call's number; null when none is left. Workers may draw from one counter. */
-  readonly take: () => number | null;
+  /**
+   * The next call's number; null when none is left; `later` when there is none until another call has ended or `wake` is
+   * called. Workers may draw from one counter.
+   */
+  readonly take: () => number | 'later' | null;
   readonly send: (index: number) => void;
   readonly timer?: LoadTimer;
 }
@@ -24,10 +27,16 @@ export function slotTimes(
   return times;
 }
 
+/** A pacer whose slots may have nothing to send for a while. */
+export interface ClosedLoop extends Pacer {
+  /** Tells that `take` has something again. */
+  wake(): void;
+}
+
 /** Keeps calls in flight: one in each slot from the moment it opens, the next as soon as one ends. */
-export function startClosedLoop(options: ClosedLoopOptions): Pacer {
+export function startClosedLoop(options: ClosedLoopOptions): ClosedLoop {
   const { opens_ns, zero, clock, take, send, timer = eventLoopTimer } = options;
-  let [opened, sent, inFlight, most_in_flight] = [0, 0, 0, 0];
+  let [opened, sent, inFlight, most_in_flight, free] = [0, 0, 0, 0, 0];
   let over = false;
   let cancel = () => {};
   let resolve = () => {};
@@ -39,19 +48,25 @@ export function startClosedLoop(options: ClosedLoopOptions): Pacer {
     cancel();
     resolve();
   };
-  const sendNext = () => {
-    const index = over ? null : take();
-    if (index === null) return end();
-    sent += 1;
-    inFlight += 1;
-    most_in_flight = Math.max(most_in_flight, inFlight);
-    send(index);
+  /** Fills the free slots as far as there is something to send. */
+  const fill = () => {
+    while (free > 0 && !over) {
+      const index = take();
+      if (index === null) return end();
+      if (index === 'later') return;
+      free -= 1;
+      sent += 1;
+      inFlight += 1;
+      most_in_flight = Math.max(most_in_flight, inFlight);
+      send(index);
+    }
   };
   const open = () => {
     const now = Number(clock.now() - zero);
     while (!over && (opens_ns[opened] ?? Number.POSITIVE_INFINITY) <= now) {
       opened += 1;
-      sendNext();
+      free += 1;
+      fill();
     }
     const next = opens_ns[opened];
     if (over || next === undefined) return;
@@ -63,7 +78,11 @@ export function startClosedLoop(options: ClosedLoopOptions): Pacer {
     sent: done,
     ended() {
       inFlight -= 1;
-      if (!over) timer.soon(sendNext);
+      free += 1;
+      if (!over) timer.soon(fill);
+    },
+    wake() {
+      if (!over) timer.soon(fill);
     },
     counts: (): PaceCounts => ({ sent, waited: 0, most_in_flight }),
     stop: end,

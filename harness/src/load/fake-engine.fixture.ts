@@ -19,6 +19,9 @@ export interface FakeEngineOptions {
   readonly onSend?: (body: string) => void;
 }
 
+/** What the engine answers to a call. */
+const answerTo = (row: number) => `answer ${row}`;
+
 /** An engine without a server: every call gets two tokens and ends after a while. */
 export function fakeEngine(options: FakeEngineOptions, { onEnded }: LoadEngineNeeds): LoadEngine {
   const { clock, call_ms, succeeds = () => true } = options;
@@ -30,7 +33,7 @@ export function fakeEngine(options: FakeEngineOptions, { onEnded }: LoadEngineNe
     clearTimeout(own.timer);
     pending.delete(job);
     ended.push({ job, dispatch_ns: own.dispatch_ns, end_ns: clock.now(), ok });
-    onEnded();
+    onEnded({ row: job.row, ok, end_ns: clock.now(), text: ok && job.keep_text ? answerTo(job.row) : null });
   };
   return {
     send(job) {

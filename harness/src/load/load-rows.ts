@@ -1,3 +1,5 @@
+import type { TurnArrays } from './turn-arrays.js';
+
 /**
  * The calls of a load as workers share them: a few typed arrays over shared memory, an entry a call in order of their due
  * times.
@@ -15,13 +17,15 @@ export interface LoadRowArrays {
     readonly ids: Float64Array;
     readonly block_tokens: number;
   } | null;
+  /** Conversations and texts of the trace; null or absent where there are none. */
+  readonly turns?: TurnArrays | null;
 }
 
 /** Space for `count` calls in shared memory, with due times or without. */
 export function sharedRows(
   count: number,
   { timed }: { readonly timed: boolean } = { timed: true },
-): Omit<LoadRowArrays, 'blocks'> {
+): Omit<LoadRowArrays, 'blocks' | 'turns'> {
   return {
     row: sharedNumbers(count),
     due_ns: new Float64Array(new SharedArrayBuffer(timed ? 8 * count : 0)),
@@ -78,7 +82,14 @@ export function remainingRows(rows: LoadRowArrays, done: RowSet): LoadRowArrays 
     if (open) left.due_ns[to] = (rows.due_ns[from] ?? 0) - zero;
   }
   const due_ns = open ? left.due_ns : new Float64Array(new SharedArrayBuffer(0));
-  return { ...left, due_ns, blocks: blocksOf(rows, kept) };
+  return { ...left, due_ns, blocks: blocksOf(rows, kept), turns: turnsOf(rows, kept) };
+}
+
+function turnsOf({ turns }: LoadRowArrays, kept: readonly number[]): TurnArrays | null {
+  if (turns === undefined || turns === null) return null;
+  const slot = sharedNumbers(kept.length);
+  for (const [to, from] of kept.entries()) slot[to] = turns.slot[from] ?? 0;
+  return { ...turns, slot };
 }
 
 function* indicesLeft(row: Uint32Array, done: RowSet): Generator<number> {

@@ -1,9 +1,11 @@
 import type { Clock, Instant, LoadColumns, LoadEngine, LoadEngineNeeds } from '@perwatt/core';
 import { slotTimes, startClosedLoop } from './closed-loop.js';
 import type { Share } from './deal.js';
+import { droppedColumns } from './dropped-columns.js';
 import type { LoadRowArrays } from './load-rows.js';
 import { type PaceCounts, type Pacer, startPacer } from './pacer.js';
 import { syntheticPrompt } from './synthetic-prompt.js';
+import { type DroppedTurn, type TurnFact, type TurnPlay, type TurnShare, turnShare } from './turn-share.js';
 
 /** What one worker of a load is told. Arrays lie in shared memory. */
 export interface LoadWork {
@@ -22,6 +24,8 @@ export interface LoadWork {
   readonly gaps: boolean;
   /** Most connections of this worker. */
   readonly connections: number;
+  /** How conversations and texts of the rows are played; absent where they are left alone. */
+  readonly turns?: TurnPlay | null;
 }
 
 /** Counts that a worker keeps up to date for whoever looks. */
@@ -31,8 +35,8 @@ export const counterNames = ['sent', 'waited', 'most_in_flight'] as const;
 export interface LoadWorkerParts {
   readonly clock: Clock;
   readonly openEngine: (needs: LoadEngineNeeds) => LoadEngine;
-  /** Takes calls that ended, some at a time. */
-  readonly onCalls: (columns: LoadColumns) => void;
+  /** Takes calls that ended, some at a time, and of loads with conversations or texts what else is known of them. */
+  readonly onCalls: (columns: LoadColumns, facts: readonly TurnFact[] | null) => void;
   readonly signal: AbortSignal;
 }
 
@@ -55,23 +59,30 @@ export async function runLoadShare(
   const handOver = () => {
     if (closing || engine.ended === 0) return;
     const columns = engine.drain();
-    parts.onCalls(work.gaps ? columns : withoutGaps(columns));
+    parts.onCalls(work.gaps ? columns : withoutGaps(columns), turns?.facts(columns.row) ?? null);
+  };
+  const turns = turnShare(work);
+  const drop = (turn: DroppedTurn) => {
+    const columns = droppedColumns(turn, clock.now());
+    parts.onCalls(columns, turns?.facts(columns.row) ?? null);
   };
   let inFlight = 0;
   const engine = parts.openEngine({
     connections: work.connections,
-    onEnded() {
+    onEnded(call) {
       inFlight -= 1;
-      pacer.ended();
+      turns?.ended(call);
+      pacer.ended(call.row);
       if (engine.ended >= HAND_OVER_CALLS) handOver();
       if (allSent && inFlight === 0) settle();
     },
   });
   const send = (index: number, due_ns: bigint | null) => {
     inFlight += 1;
-    engine.send({ row: index, due_ns, body: bodyOf(work, index) });
+    const body = bodyOf(work, index, turns);
+    engine.send({ row: index, due_ns, body, ...(turns?.keepsText(index) ? { keep_text: true } : {}) });
   };
-  const pacer = pace(work, { zero, clock, send });
+  const pacer = turns?.pace({ zero, clock, send, drop }) ?? pace(work, { zero, clock, send });
   const looking = setInterval(() => {
     handOver();
     tell(work, pacer);
@@ -119,23 +130,28 @@ function pace(work: LoadWork, { zero, clock, send }: Pace): Pacer {
   });
 }
 
-function bodyOf({ rows, model, api }: LoadWork, index: number): string {
-  const { blocks } = rows;
-  const prompt = syntheticPrompt({
-    row: rows.row[index] ?? 0,
-    tokens: rows.input_tokens[index] ?? 0,
-    hash_ids: blocks?.ids.subarray(blocks.offsets[index], blocks.offsets[index + 1]) ?? null,
-    block_tokens: blocks?.block_tokens ?? 0,
-  });
-  const question = api === 'chat' ? { messages: [{ role: 'user', content: prompt }] } : { prompt };
-  return JSON.stringify({
+function bodyOf({ rows, model, api }: LoadWork, index: number, turns: TurnShare | null): string {
+  const max_tokens = rows.output_tokens[index] ?? 0;
+  const asked = JSON.stringify({
     model,
-    ...question,
-    max_tokens: rows.output_tokens[index],
+    ...(max_tokens === 0 ? {} : { max_tokens }),
     temperature: 0,
     stream: true,
     stream_options: { include_usage: true },
   });
+  const question = turns?.question(index) ?? madeUp(rows, api, index);
+  return `${asked.slice(0, -1)},${question}}`;
+}
+
+function madeUp({ row, input_tokens, blocks }: LoadRowArrays, api: LoadWork['api'], index: number): string {
+  const prompt = syntheticPrompt({
+    row: row[index] ?? 0,
+    tokens: input_tokens[index] ?? 0,
+    hash_ids: blocks?.ids.subarray(blocks.offsets[index], blocks.offsets[index + 1]) ?? null,
+    block_tokens: blocks?.block_tokens ?? 0,
+  });
+  const text = JSON.stringify(prompt);
+  return api === 'chat' ? `"messages":[{"role":"user","content":${text}}]` : `"prompt":${text}`;
 }
 
 const place = Object.fromEntries(counterNames.map((name, i) => [name, i])) as Record<

@@ -46,8 +46,8 @@ export interface PaceCounts {
 export interface Pacer {
   /** Resolves when every call was sent, or after `stop`. */
   readonly sent: Promise<void>;
-  /** Tells that a call ended, which may let the next one go. */
-  ended(): void;
+  /** Tells that a call ended, which may let the next one go. Pacers of conversations must be told which. */
+  ended(index?: number): void;
   counts(): PaceCounts;
   /** Sends nothing more. */
   stop(): void;

@@ -5,6 +5,7 @@ import type { CellFile, CellProvenance, ReplayFacts, RunManifest } from '@perwat
 import { canonicalJson, sha256Hex } from '../canonical.js';
 import type { HarnessDeps } from '../deps.js';
 import type { LoadRowArrays } from './load-rows.js';
+import type { TurnPlay } from './turn-share.js';
 
 /** What is replayed, where, and how. */
 export interface ReplaySpec {
@@ -17,6 +18,8 @@ export interface ReplaySpec {
   readonly seed: number;
   readonly power?: MatrixFile['power'];
   readonly rows: LoadRowArrays;
+  /** How conversations and texts of the rows are played; absent where calls have nothing to do with one another. */
+  readonly turns?: TurnPlay | null;
 }
 
 /** A replay as a matrix of one cell. */
@@ -69,7 +72,15 @@ export function planReplay(spec: ReplaySpec): ReplayPlan {
     endpoints: { target: endpoint },
     ...(power === undefined ? {} : { power }),
   });
-  const definition = { trace: trace.sha256, rows: digestOf(spec.rows), model, url: endpoint.url, load, seed };
+  const definition = {
+    trace: trace.sha256,
+    rows: digestOf(spec.rows),
+    model,
+    url: endpoint.url,
+    load,
+    seed,
+    ...turnsOf(spec),
+  };
   const [entry] = matrix.axes.load;
   const point = {
     model: nameOf(model, 'model'),
@@ -82,6 +93,11 @@ export function planReplay(spec: ReplaySpec): ReplayPlan {
   const matrix_sha256 = sha256Hex(canonicalJson(matrix));
   return { matrix, matrix_sha256, cell_id, point, rows: spec.rows, spec };
 }
+
+const turnsOf = ({ turns, rows }: ReplaySpec) =>
+  turns === undefined || turns === null || !rows.turns
+    ? {}
+    : { turns: { policy: turns.policy, think_ns: turns.think_ns, history: turns.history } };
 
 /** The manifest of a new run of a replay. */
 export function replayManifest(

@@ -1,6 +1,7 @@
 import { type CallStampsOf, createLoadTally, type LoadSummary, type Slo } from '@perwatt/metrics';
 import { parseQueryId, type RunFolder, scanColumns } from '@perwatt/records';
 import { createRowSet, type RowSet } from './load-rows.js';
+import { PARENT_LATE } from './replayed-sink.js';
 
 /** Rows of the trace that have their call on disk. */
 export function rowsOnDisk(run: RunFolder, cellId: string): RowSet {
@@ -57,7 +58,7 @@ export function summariseCalls(run: RunFolder, cellId: string, slo: Slo): LoadSu
       batch.number('events'),
       batch.number('sitting'),
     ];
-    const status = batch.text('status');
+    const [status, kind] = [batch.text('status'), batch.text('error_kind')];
     for (let i = 0; i < batch.rows; i++) {
       const how = status(i) ?? 'unknown';
       const call: CallStampsOf = {
@@ -71,7 +72,8 @@ export function summariseCalls(run: RunFolder, cellId: string, slo: Slo): LoadSu
         ok: how === 'ok',
         tokens: tokens(i),
       };
-      tally.add(call, how, sitting(i) ?? 0);
+      if (kind(i) === PARENT_LATE) tally.drop(call, 'dropped');
+      else tally.add(call, how, sitting(i) ?? 0);
     }
   });
   return tally.summary();

@@ -1,4 +1,4 @@
-import { type EndpointFacts, type Instant, instant, type LoadColumns } from '@perwatt/core';
+import { type EndpointFacts, type Instant, instant } from '@perwatt/core';
 import type { ClientHealth, LoadSummary, Slo } from '@perwatt/metrics';
 import { type Baseline, type CellFile, createRun, type RunFolder, type Sitting } from '@perwatt/records';
 import { boundarySources } from '../boundary-sources.js';
@@ -9,7 +9,7 @@ import { foreignLoad, idleOver, slept } from '../run-cell.js';
 import { type JudgeClientInput, noteClient } from './client-health.js';
 import { dealLoad } from './deal.js';
 import { type LoadRowArrays, remainingRows } from './load-rows.js';
-import { counterNames, type LoadWork } from './load-worker.js';
+import { counterNames, type LoadWork, type LoadWorkerParts } from './load-worker.js';
 import type { ReplayPlan } from './replay-plan.js';
 import { replayCell, replayManifest } from './replay-plan.js';
 import { countOf, createReplayCount, type ReplayProgress } from './replay-progress.js';
@@ -32,7 +32,7 @@ export interface LoadWorker {
 }
 
 /** Makes a worker whose ended calls go to `onCalls`. */
-export type OpenLoadWorker = (work: LoadWork, onCalls: (columns: LoadColumns) => void) => LoadWorker;
+export type OpenLoadWorker = (work: LoadWork, onCalls: LoadWorkerParts['onCalls']) => LoadWorker;
 
 export interface ReplayOptions {
   /** Folder that run folders are made in. */
@@ -218,8 +218,15 @@ function deal({ plan, options }: Session, rows: LoadRowArrays): LoadWork[] {
     api: endpoint.api,
     gaps: options.gaps,
     connections: share.cap ?? MOST_CONNECTIONS,
+    turns: plan.spec.turns ?? null,
   }));
 }
+
+const turnsPlayed = ({ spec }: ReplayPlan) => ({
+  policy: spec.turns?.policy ?? null,
+  think_s: (spec.turns?.think_ns ?? 0) / 1e9,
+  history: spec.turns?.history ?? 'trace',
+});
 
 /** Connections of one worker without a cap; ports of one address run out at some 28,000. */
 const MOST_CONNECTIONS = 8192;
@@ -266,7 +273,8 @@ function closeWindow({ run, plan, deps, options, power }: Session, { opened, sin
   const { sitting, schedule } = opened;
   const end = instant(power.mark() ?? deps.clock.now());
   power.drain();
-  const segment = sink.close();
+  const turns = sink.turns();
+  const segments = sink.close();
   const start = instant(BigInt(sitting.start_ns));
   const closed: Sitting = {
     ...sitting,
@@ -280,10 +288,11 @@ function closeWindow({ run, plan, deps, options, power }: Session, { opened, sin
       due: schedule === null ? null : (works[0]?.rows.due_ns.length ?? 0),
       waited: schedule === null ? null : countOf(works, 'waited'),
       most_in_flight: countOf(works, 'most_in_flight'),
+      ...(turns === null ? {} : { turns: { ...turnsPlayed(plan), ...turns } }),
     },
   };
   const cell = run.readCell(plan.cell_id);
   const sittings = cell.sittings.map((s) => (s.sitting === closed.sitting ? closed : s));
-  run.writeCell({ ...cell, sittings, segments: [...cell.segments, segment] });
+  run.writeCell({ ...cell, sittings, segments: [...cell.segments, ...segments] });
   return closed;
 }

@@ -4,6 +4,8 @@ import type { PowerLog } from '../power-log.js';
 import { callArrays } from './call-arrays.js';
 import type { LoadRowArrays } from './load-rows.js';
 import type { ReplayPlan } from './replay-plan.js';
+import { openReplayedSink } from './replayed-sink.js';
+import type { TurnFact } from './turn-share.js';
 
 /** Most rows that wait for the disk. */
 const FLUSH_ROWS = 16_384;
@@ -14,15 +16,17 @@ export interface SinkInput {
   readonly power: PowerLog;
   readonly left: LoadRowArrays;
   readonly sitting: number;
-  readonly onCalls: (columns: LoadColumns) => void;
+  readonly onCalls: (columns: LoadColumns, facts: readonly TurnFact[] | null) => void;
 }
 
 /** Where ended calls go. */
 export interface ReplaySink {
-  readonly take: (columns: LoadColumns) => void;
+  readonly take: (columns: LoadColumns, facts: readonly TurnFact[] | null) => void;
   /** Syncs what waits, the samples of its time first. */
   readonly flush: () => void;
-  readonly close: () => SegmentEntry;
+  readonly close: () => readonly SegmentEntry[];
+  /** Turns that were late and that were left out; null where no turns are told apart. */
+  readonly turns: () => { readonly late: number; readonly dropped: number } | null;
 }
 
 /** Opens the sitting's segment of calls. */
@@ -45,15 +49,18 @@ export function openReplaySink({ run, plan, power, left, sitting, onCalls }: Sin
     model: point.model,
     phase: 'measure',
   } as const;
+  const beside = openReplayedSink({ run, cell_id, left, sitting });
   const flush = () => {
+    beside?.flush();
     if (writer.pendingRows === 0) return;
     power.drain();
     power.flush();
     writer.flush();
   };
   return {
-    take(columns: LoadColumns) {
-      onCalls(columns);
+    take(columns, facts) {
+      onCalls(columns, facts);
+      beside?.take(columns, facts);
       const arrays = callArrays(columns, owner, (index) => ({
         query_id: `${cell_id}/${left.row[index]}/0`,
         max_tokens: left.output_tokens[index] ?? 0,
@@ -63,6 +70,7 @@ export function openReplaySink({ run, plan, power, left, sitting, onCalls }: Sin
       if (writer.pendingRows >= FLUSH_ROWS) flush();
     },
     flush,
-    close: () => writer.close(),
+    close: () => (beside === null ? [writer.close()] : [beside.close(), writer.close()]),
+    turns: () => (left.turns ? (beside?.counts() ?? null) : null),
   };
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode, Instant, LoadColumns } from '@perwatt/core';
-import type { LoadWork, WorkerHealth } from '@perwatt/harness';
+import type { LoadWork, TurnFact, WorkerHealth } from '@perwatt/harness';
 
 /** Where a load goes, and within which limits. */
 export interface LoadTarget {
@@ -22,6 +22,10 @@ export type LoadThreadRequest = { readonly kind: 'run'; readonly zero: Instant }
 /** What it says. */
 export type LoadThreadMessage =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'calls'; readonly columns: LoadColumns }
+  | {
+      readonly kind: 'calls';
+      readonly columns: LoadColumns;
+      readonly facts: readonly TurnFact[] | null;
+    }
   | { readonly kind: 'done'; readonly health: WorkerHealth }
   | { readonly kind: 'failed'; readonly code: ErrorCode | null; readonly message: string };

@@ -36,7 +36,7 @@ export function loadThreads(target: LoadTarget): OpenLoadWorker {
         case 'ready':
           return ready.resolve();
         case 'calls':
-          return guarded(() => onCalls(message.columns), fail);
+          return guarded(() => onCalls(message.columns, message.facts), fail);
         case 'done':
           return done.resolve(message.health);
         case 'failed':

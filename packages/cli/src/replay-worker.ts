@@ -3,7 +3,7 @@ import { monitorEventLoopDelay, PerformanceObserver, performance } from 'node:pe
 import { parentPort, workerData } from 'node:worker_threads';
 import { createLoadEngine } from '@perwatt/clients';
 import { type Instant, isErrorCode, type LoadColumns } from '@perwatt/core';
-import { runLoadShare, type WorkerHealth } from '@perwatt/harness';
+import { runLoadShare, type TurnFact, type WorkerHealth } from '@perwatt/harness';
 import { clock } from '@perwatt/native-power';
 import type { LoadThreadJob, LoadThreadMessage, LoadThreadRequest } from './replay-thread-messages.js';
 
@@ -59,7 +59,7 @@ function watchHealth(): () => WorkerHealth {
 }
 
 /** Hands columns over without a copy. Texts may lie in a pool that others use. */
-function handOver(columns: LoadColumns): void {
+function handOver(columns: LoadColumns, facts: readonly TurnFact[] | null): void {
   const { error_message } = columns;
   const own = { ...columns, error_message: { ...error_message, bytes: new Uint8Array(error_message.bytes) } };
   const buffers = Object.values(own).flatMap((column) => {
@@ -67,7 +67,7 @@ function handOver(columns: LoadColumns): void {
     const arrays: unknown[] = ArrayBuffer.isView(column) ? [column] : Object.values(column);
     return arrays.flatMap((array) => (ArrayBuffer.isView(array) ? [array.buffer as ArrayBuffer] : []));
   });
-  say({ kind: 'calls', columns: own }, [...new Set(buffers)]);
+  say({ kind: 'calls', columns: own, facts }, [...new Set(buffers)]);
 }
 
 async function run(zero: Instant): Promise<void> {

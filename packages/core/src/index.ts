@@ -70,10 +70,15 @@ export {
   MATRIX_VERSION,
   MatrixFile,
   type MeterEntry,
+  type EndedLoadCall,
+  type HistorySource,
+  historySources,
+  type LateParentPolicy,
   type ModelEntry,
   matrixJsonSchema,
   type StrategyEntry,
 } from './matrix-file.js';
+  lateParentPolicies,
 export {
   asObserved,
   blindEvents,
@@ -152,6 +157,7 @@ export {
   instant,
   type Joules,
   joules,
+  replayed,
   meanPower,
   type Nanos,
   nanos,

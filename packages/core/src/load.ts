@@ -60,6 +60,33 @@ export interface LoadJob {
   readonly due_ns: bigint | null;
   /** The request's JSON. */
   readonly body: Buffer | string;
+  /** Whether the answer's text is handed to `onEnded`. Default: it is not kept. */
+  readonly keep_text?: boolean;
+}
+
+/**
+ * What becomes of a turn of a conversation that is due before the turn it goes on from has ended. `wait`: it is sent when
+ * that one has ended and the think time is over. `drop`: it is not sent, and neither is what follows it. `send`: it is
+ * sent when it is due, with the answers that are known then.
+ */
+export const lateParentPolicies = ['wait', 'drop', 'send'] as const;
+/** One of `lateParentPolicies`. */
+export type LateParentPolicy = (typeof lateParentPolicies)[number];
+
+/** Whose answers the earlier turns of a conversation are sent with: the trace's, or those the server has just given. */
+export const historySources = ['trace', 'server'] as const;
+/** One of `historySources`. */
+export type HistorySource = (typeof historySources)[number];
+
+/** A call that has just ended, as the engine tells of it at once. */
+export interface EndedLoadCall {
+  /** As in its job. */
+  readonly row: number;
+  readonly ok: boolean;
+  /** ns on the clock. */
+  readonly end_ns: bigint;
+  /** Text of the answer, where the job asked for it and the call ended well. */
+  readonly text: string | null;
 }
 
 interface Optional<A> {
@@ -133,5 +160,5 @@ export interface LoadEngine {
 /** What an engine is made for: most calls in flight, and who is told of each call that ends. */
 export interface LoadEngineNeeds {
   readonly connections: number;
-  readonly onEnded: () => void;
+  readonly onEnded: (call: EndedLoadCall) => void;
 }

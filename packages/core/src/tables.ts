@@ -179,6 +179,53 @@ export const texts = {
   detail: opt('text', '', 'JSON: for an answer its status, reason, candidates and decisions.'),
 } as const;
 
+/**
+ * One row per call of a replay whose trace has conversations, texts or shared blocks, or whose prompts were counted: what the
+ * trace says of the call, and what came of it.
+ */
+export const replayed = {
+  run_id: req('name', '', 'Run the call belongs to.'),
+  cell_id: req('name', '', 'Cell the call belongs to.'),
+  query_id: req('text', '', 'Query the call was made for.'),
+  sitting: req('uint16', '', 'Session of work on the cell.'),
+  parent_row: opt(
+    'uint32',
+    '',
+    'Row of the trace that this one goes on from; null where it begins a conversation.',
+  ),
+  parent: req(
+    'name',
+    '',
+    'How that call stood: `none`, `absent` (not in this sitting), `ended`, `late` or `dropped`.',
+  ),
+  late_ns: opt(
+    'int64',
+    'ns',
+    'How much later than by the trace the call became due; null where it was not held back.',
+  ),
+  history: req(
+    'name',
+    '',
+    'Whose answers the earlier turns were sent with: `none`, `trace`, `server`, `mixed` or `incomplete`.',
+  ),
+  prompt: req('name', '', '`made_up` or `trace`.'),
+  wanted_prompt_tokens: opt(
+    'uint32',
+    'tokens',
+    'Length of the prompt by the trace; null where it does not say.',
+  ),
+  made_prompt_tokens: opt(
+    'uint32',
+    'tokens',
+    'Length of what was sent, by the local count; null when nobody counted.',
+  ),
+  shared_blocks: opt(
+    'uint32',
+    '',
+    'Blocks at the head of the prompt that calls before it had too; null where the trace names no blocks.',
+  ),
+} as const;
+
 /** One row per reading of a power domain. */
 export const samples = {
   at_ns: req('int64', 'ns', 'Middle of the read.'),
@@ -263,7 +310,7 @@ export const published = {
 } as const;
 
 /** Every table, by name. */
-export const tables = { queries, calls, texts, samples, channels, published } as const;
+export const tables = { queries, calls, texts, replayed, samples, channels, published } as const;
 /** One of the names of `tables`. */
 export type TableName = keyof typeof tables;
 /** Columns by name. */

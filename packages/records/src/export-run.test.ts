@@ -38,6 +38,7 @@ describe('an export', () => {
         ['queries', 80],
         ['calls', 80],
         ['texts', 80],
+        ['replayed', 0],
         ['samples', 30],
         ['channels', 0],
         ['cells', 2],

@@ -22,7 +22,7 @@ export interface ColumnBatch {
  */
 export function scanColumns(
   run: RunFolder,
-  { cellId, table }: { readonly cellId: string; readonly table: 'calls' | 'queries' },
+  { cellId, table }: { readonly cellId: string; readonly table: 'calls' | 'queries' | 'replayed' },
   onBatch: (batch: ColumnBatch) => void,
 ): number {
   let rows = 0;

@@ -15,7 +15,10 @@ export interface TimeSummary {
 export interface LoadSummary extends SloSummary {
   readonly calls: number;
   readonly ok: number;
+  /** Of the calls that were sent. */
   readonly failed: number;
+  /** Calls that were left out, because the turn they go on from was late: neither sent nor failed, and not good. */
+  readonly dropped: number;
   /** Calls by status. */
   readonly statuses: Readonly<Record<string, number>>;
   /** From the first dispatch to the last end, summed over sittings, ns. */
@@ -38,6 +41,8 @@ export interface LoadSummary extends SloSummary {
 export interface LoadTally {
   /** @param sitting session of work, whose spans and rates are its own; default 0 */
   add(call: CallStampsOf, status: string, sitting?: number): void;
+  /** Counts a call that was left out: it has no times. */
+  drop(call: CallStampsOf, status: string): void;
   summary(): LoadSummary;
 }
 
@@ -105,7 +110,7 @@ function createSpans() {
 /** Calls by how they ended, and the tokens of those that ended well. */
 function createOutcomes() {
   const statuses = new Map<string, number>();
-  let [calls, ok] = [0, 0];
+  let [calls, ok, dropped] = [0, 0, 0];
   let tokens: number | null = 0;
   return {
     add(call: CallStampsOf, status: string) {
@@ -115,10 +120,16 @@ function createOutcomes() {
       ok += 1;
       tokens = tokens === null || call.tokens === null ? null : tokens + call.tokens;
     },
+    drop(status: string) {
+      calls += 1;
+      dropped += 1;
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    },
     counts: () => ({
       calls,
       ok,
-      failed: calls - ok,
+      failed: calls - ok - dropped,
+      dropped,
       statuses: Object.fromEntries([...statuses].sort()),
       output_tokens: ok === 0 ? null : tokens,
     }),
@@ -141,6 +152,10 @@ export function createLoadTally({ slo = {}, late_ns = 10e6 }: LoadTallyOptions =
       whole.add(sitting, call.dispatch_ns, call.end_ns);
       if (own.lag !== null && own.lag > late_ns) late += 1;
       for (const [name, numbers] of times) numbers.pushIfThere(own[name]);
+    },
+    drop(call, status) {
+      outcomes.drop(status);
+      good.add(callTimes({ ...call, ok: false }), false);
     },
     summary() {
       const counts = outcomes.counts();
