@@ -14,6 +14,7 @@ const kinds: Readonly<Record<string, Provenance>> = {
   clamp: 'external',
   guess: 'estimated',
   tape: 'replayed',
+  sim: 'simulated',
   'far-rapl': 'counter',
 };
 const sourcesOf = (names: string) =>
@@ -38,6 +39,7 @@ test.each([
   ['rapl nvml plug',  ['rapl', 'nvml'],    ['rapl', 'nvml'],        'several of a kind'],
   ['tape',            undefined,           null,                    'a recording alone'],
   ['rapl tape',       ['tape'],            ['tape'],                'the recording is the boundary'],
+  ['sim',             undefined,           null,                    'a simulated fleet alone'],
   ['guess plug',      ['plug'],            ['plug'],                'the estimate stands beside'],
   ['far-rapl plug',   ['far'],             ['far-rapl'],            'an agent by its id'],
 ])('of %j with boundary %j these count: %j: %s', (...[names, boundary, counted]) => {
@@ -54,6 +56,10 @@ test.each([
   ['rapl plug',       ['rapl', 'plug'],    /are not summed/,                     'both in the boundary'],
   ['rapl tape',       undefined,           /rapl \(counter\), tape \(replayed\) are not summed/, 'a recording beside a counter'],
   ['tape guess',      undefined,           /cannot mix measured and estimated/,  'a recording beside the estimator'],
+  ['rapl sim',        undefined,           /simulated power never stands beside what is read: rapl \(counter\), sim \(simulated\)/, 'a simulation beside a counter'],
+  ['rapl sim',        ['rapl'],            /simulated power never stands beside/, 'not even outside the boundary'],
+  ['plug sim',        ['sim'],             /simulated power never stands beside/, 'nor a meter beside a simulation'],
+  ['sim guess',       undefined,           /simulated power never stands beside/, 'nor an estimate'],
   ['rapl plug',       ['wall'],            /power\.boundary names "wall", which is not read/, 'a name nobody has'],
 ])('%j with boundary %j is refused: %s: %s', (...[names, boundary, message]) => {
   expect(() => boundarySources(sourcesOf(names), power(boundary))).toThrowError(

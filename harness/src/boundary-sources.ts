@@ -3,10 +3,12 @@ import { type MatrixFile, PerwattError, type PowerSource, type Provenance } from
 type Named = Pick<PowerSource, 'name' | 'provenance'>;
 
 /** Kinds of energy that are never summed, nor chosen between on the quiet. */
-const kindOf = (provenance: Provenance): 'measured' | 'external' | 'estimated' | 'replayed' =>
-  provenance === 'external' || provenance === 'estimated' || provenance === 'replayed'
-    ? provenance
-    : 'measured';
+const kindOf = (provenance: Provenance): 'measured' | 'external' | 'estimated' | 'replayed' | 'simulated' =>
+  provenance === 'counter' || provenance === 'integrated' || provenance === 'published'
+    ? 'measured'
+    : provenance;
+
+const kindsOf = (sources: readonly Named[]) => new Set(sources.map(({ provenance }) => kindOf(provenance)));
 
 const list = (sources: readonly Named[]) =>
   sources.map(({ name, provenance }) => `${name} (${provenance})`).join(', ');
@@ -14,7 +16,8 @@ const list = (sources: readonly Named[]) =>
 /**
  * Names of the sources whose domains may be summed into a cell's energy; null for all of them.
  *
- * Throws `MATRIX_INVALID` when measured and estimated sources would meet in one cell, when an external meter is read beside
+ * Throws `MATRIX_INVALID` when a simulated source would be read beside any other, in or out of the boundary, when measured and
+ * estimated sources would meet in one cell, when an external meter is read beside
  * a sensor and `power.boundary` doesn't say which of them a cell's energy is, and when it names a source that isn't read or
  * several that are never summed.
  */
@@ -37,7 +40,14 @@ export function boundarySources(
       hint: `Name sources that are read: ${known}.`,
     });
   }
-  const kinds = new Set(chosen.map(({ provenance }) => kindOf(provenance)));
+  const kinds = kindsOf(chosen);
+  if (sources.some(({ provenance }) => provenance === 'simulated') && kindsOf(sources).size > 1) {
+    throw new PerwattError(
+      'MATRIX_INVALID',
+      `simulated power never stands beside what is read: ${list(sources)}`,
+      { hint: 'Make a matrix with `simulate` and one of its own for what is measured.' },
+    );
+  }
   if (kinds.has('estimated') && kinds.size > 1) {
     throw new PerwattError(
       'MATRIX_INVALID',

@@ -33,27 +33,29 @@ const FLUSH_MS = 1500;
 
 /** Idle power over the protocol's time from now, or null when nothing is read or the run was stopped meanwhile. */
 export function measureIdle(
-  { power, plan, signal, progress }: CellWorld,
+  { power, plan, signal, progress, deps }: CellWorld,
   { kind, when, shared }: Pick<Baseline, 'kind' | 'when' | 'shared'>,
 ): Promise<Baseline | null> {
   if (power.domains.length > 0)
     progress.phase(`${kind === 'host_idle' ? 'host idle' : 'model idle'}, ${when}`);
-  return idleOver(power, { kind, when, shared, seconds: plan.protocol.baseline_s, signal });
+  const seconds = plan.protocol.baseline_s;
+  return idleOver(power, { kind, when, shared, seconds, signal, timer: deps.timer });
 }
 
 interface IdleSpan extends Pick<Baseline, 'kind' | 'when' | 'shared'> {
   readonly seconds: number;
   readonly signal: AbortSignal;
+  readonly timer?: HarnessDeps['timer'];
 }
 
 /** Idle power over some seconds from now, or null when nothing is read or `signal` aborts. */
 export async function idleOver(
   power: PowerLog,
-  { kind, when, shared, seconds, signal }: IdleSpan,
+  { kind, when, shared, seconds, signal, timer }: IdleSpan,
 ): Promise<Baseline | null> {
   if (power.domains.length === 0 || seconds <= 0) return null;
   const start = power.mark();
-  await pause(seconds * 1000, signal);
+  await pause(seconds * 1000, signal, timer);
   const end = power.mark();
   if (signal.aborted || start === null || end === null) return null;
   power.drain();
@@ -216,6 +218,7 @@ function sendQueries(
     clock: world.deps.clock,
     signal,
     run,
+    ...(world.deps.timer && { timer: world.deps.timer }),
   });
 }
 

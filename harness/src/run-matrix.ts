@@ -263,7 +263,7 @@ async function runCells(world: CellWorld, options: RunOptions): Promise<void> {
       options.onCell?.(result);
       await (result.status === 'interrupted' ? queue.fail(lease) : queue.complete(lease));
       progress.phase('cool-down');
-      await pause(plan.protocol.cooldown_s * 1000, signal);
+      await pause(plan.protocol.cooldown_s * 1000, signal, world.deps.timer);
     }
   } finally {
     await pool.close();
