@@ -54,6 +54,11 @@ export {
 } from './grading.js';
 export {
   Arrivals,
+  type EndedLoadCall,
+  type HistorySource,
+  historySources,
+  type LateParentPolicy,
+  lateParentPolicies,
   type LoadColumns,
   type LoadEngine,
   type LoadEngineNeeds,
@@ -70,15 +75,10 @@ export {
   MATRIX_VERSION,
   MatrixFile,
   type MeterEntry,
-  type EndedLoadCall,
-  type HistorySource,
-  historySources,
-  type LateParentPolicy,
   type ModelEntry,
   matrixJsonSchema,
   type StrategyEntry,
 } from './matrix-file.js';
-  lateParentPolicies,
 export {
   asObserved,
   blindEvents,
@@ -131,6 +131,7 @@ export {
   type QueryRow,
   queries,
   type RowOf,
+  replayed,
   type SampleRow,
   SCHEMA_VERSION,
   samples,
@@ -157,7 +158,6 @@ export {
   instant,
   type Joules,
   joules,
-  replayed,
   meanPower,
   type Nanos,
   nanos,
