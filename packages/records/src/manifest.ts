@@ -146,6 +146,22 @@ export interface LoopFacts {
   /** Queries that were due while the cap was reached. */
   readonly waited: number | null;
   readonly most_in_flight: number;
+  /** Of a load with conversations: what became of turns whose parents were late, and of how many. */
+  readonly turns?: TurnCounts;
+}
+
+/** What became of the turns of conversations. */
+export interface TurnCounts {
+  /** `wait`, `drop` or `send`; null where turns go out whatever they go on from. */
+  readonly policy: string | null;
+  /** From the end of a turn to the next, s; where turns wait. */
+  readonly think_s: number;
+  /** Whose answers the earlier turns were sent with. */
+  readonly history: string;
+  /** Turns that were due before their parents had ended. */
+  readonly late: number;
+  /** Turns that were left out for it, those that followed them included. */
+  readonly dropped: number;
 }
 
 /** One session of work on a cell. A crash leaves `state: open`; the resume settles it as `crashed`. */
@@ -179,22 +195,6 @@ export interface VerdictReason {
 
 /** Whether a cell's figures may be quoted, and why not. */
 export interface CellVerdict {
-  /** Of a load with conversations: what became of turns whose parents were late, and of how many. */
-  readonly turns?: TurnCounts;
-}
-
-/** What became of the turns of conversations. */
-export interface TurnCounts {
-  /** `wait`, `drop` or `send`; null where turns go out whatever they go on from. */
-  readonly policy: string | null;
-  /** From the end of a turn to the next, s; where turns wait. */
-  readonly think_s: number;
-  /** Whose answers the earlier turns were sent with. */
-  readonly history: string;
-  /** Turns that were due before their parents had ended. */
-  readonly late: number;
-  /** Turns that were left out for it, those that followed them included. */
-  readonly dropped: number;
   readonly state: 'valid' | 'flagged' | 'invalid';
   readonly reasons: readonly VerdictReason[];
 }
