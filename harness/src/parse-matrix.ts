@@ -1,5 +1,5 @@
-import { axisNames, MatrixFile, PerwattError } from '@perwatt/core';
-import { isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import { type Condition, MatrixFile, PerwattError, pointAxes } from '@perwatt/core';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import type { z } from 'zod';
 
 interface Problem {
@@ -26,7 +26,7 @@ export function parseMatrix(text: string, file: string): MatrixFile {
     const offset = offsetOf(doc.contents, path);
     return offset === null ? null : lineAt(offset);
   };
-  const parsed = MatrixFile.safeParse(doc.toJS() ?? {});
+  const parsed = MatrixFile.safeParse(valuesOf(doc, file) ?? {});
   if (!parsed.success)
     throw invalid(
       file,
@@ -35,6 +35,21 @@ export function parseMatrix(text: string, file: string): MatrixFile {
   const problems = crossChecks(parsed.data).map(({ path, text }) => ({ line: lineOf(path), text }));
   if (problems.length > 0) throw invalid(file, problems);
   return parsed.data;
+}
+
+/** Most times that aliases may be resolved: far more than people write, far less than a file made to fill the memory. */
+const MOST_ALIASES = 200;
+
+function valuesOf(doc: Pick<Document, 'toJS'>, file: string): unknown {
+  try {
+    return doc.toJS({ maxAliasCount: MOST_ALIASES });
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    const text = /excessive/i.test(error.message)
+      ? `its aliases stand for more than ${MOST_ALIASES} values; write them out, or name fewer`
+      : lower(error.message);
+    throw invalid(file, [{ line: null, text }]);
+  }
 }
 
 /** Most problems that are listed; the rest are counted. */
@@ -98,13 +113,20 @@ function step(node: unknown, part: PropertyKey): { node: unknown; offset: number
 }
 
 function crossChecks(matrix: MatrixFile): { path: PropertyKey[]; text: string }[] {
-  return [...duplicates(matrix), ...danglingEndpoints(matrix), ...danglingPoints(matrix)];
+  return [
+    ...duplicates(matrix),
+    ...danglingEndpoints(matrix),
+    ...danglingEngines(matrix),
+    ...danglingPoints(matrix),
+    ...danglingConditions(matrix),
+    ...capsWithoutCommands(matrix),
+  ];
 }
 
 function* duplicates(matrix: MatrixFile) {
-  for (const axis of axisNames) {
+  for (const axis of pointAxes) {
     const seen = new Set<string>();
-    for (const [index, entry] of matrix.axes[axis].entries()) {
+    for (const [index, entry] of (matrix.axes[axis] ?? []).entries()) {
       const id = axisId(entry);
       if (seen.has(id)) {
         yield {
@@ -128,11 +150,27 @@ function* danglingEndpoints(matrix: MatrixFile) {
   }
 }
 
+function* danglingEngines({ axes, engines = {}, power }: MatrixFile) {
+  const known = Object.keys(engines);
+  const names = known.length === 0 ? 'there is no `engines` section' : `engines are ${known.join(', ')}`;
+  for (const [index, { engine }] of axes.model.entries()) {
+    if (engine === undefined || known.includes(engine)) continue;
+    const text = `axes.model[${index}].engine names "${engine}", but ${names}`;
+    yield { path: ['axes', 'model', index, 'engine'], text };
+  }
+  const agents = (power?.agents ?? []).map(({ id }) => id);
+  for (const [id, entry] of Object.entries(engines)) {
+    if (entry.kind !== 'agent' || agents.includes(entry.agent)) continue;
+    const text = `engines.${id}.agent names "${entry.agent}", but \`power.agents\` has ${agents.join(', ') || 'none'}`;
+    yield { path: ['engines', id, 'agent'], text };
+  }
+}
+
 function* danglingPoints(matrix: MatrixFile) {
   for (const section of ['include', 'exclude'] as const) {
     for (const [index, point] of (matrix[section] ?? []).entries()) {
-      for (const axis of axisNames) {
-        const ids = matrix.axes[axis].map((entry) => axisId(entry));
+      for (const axis of pointAxes) {
+        const ids = (matrix.axes[axis] ?? []).map((entry) => axisId(entry));
         const unknown = [point[axis] ?? []]
           .flat()
           .map(String)
@@ -143,6 +181,62 @@ function* danglingPoints(matrix: MatrixFile) {
         }
       }
     }
+  }
+}
+
+interface PlacedCondition {
+  readonly path: PropertyKey[];
+  readonly condition: Condition | undefined;
+}
+
+function conditionsOf(matrix: MatrixFile): PlacedCondition[] {
+  const ofValues = pointAxes.flatMap((axis) =>
+    (matrix.axes[axis] ?? []).map((entry, i) => ({
+      path: ['axes', axis, i, 'when'],
+      condition: (entry as { readonly when?: Condition | undefined }).when,
+    })),
+  );
+  const ofConstraints = (matrix.constraints ?? []).flatMap((constraint, i) =>
+    (['when', 'require', 'forbid'] as const).map((part) => ({
+      path: ['constraints', i, part],
+      condition: constraint[part],
+    })),
+  );
+  return [...ofValues, ...ofConstraints];
+}
+
+/** Conditions on an axis that is none, or on a value that is not on its axis. */
+function* danglingConditions(matrix: MatrixFile) {
+  for (const { path, condition = {} } of conditionsOf(matrix)) {
+    for (const [key, test] of Object.entries(condition)) {
+      const axis = pointAxes.find((name) => name === key.split('.')[0]);
+      const where = place([...path, key]);
+      if (axis === undefined) {
+        yield { path: [...path, key], text: `${where} names no axis; axes are ${pointAxes.join(', ')}` };
+        continue;
+      }
+      if (axis !== key) continue;
+      const ids = (matrix.axes[axis] ?? []).map((entry) => axisId(entry));
+      for (const value of namedBy(test).filter((id) => !ids.includes(id)))
+        yield {
+          path: [...path, key],
+          text: `${where} names "${value}", which is not on the axis (${ids.join(', ') || 'it is empty'})`,
+        };
+    }
+  }
+}
+
+function namedBy(test: Condition[string]): string[] {
+  if (typeof test !== 'object' || Array.isArray(test)) return [test].flat().map(String);
+  return test.not === undefined ? [] : [test.not].flat().map(String);
+}
+
+function* capsWithoutCommands({ axes, power_cap }: MatrixFile) {
+  if (power_cap !== undefined) return;
+  for (const [index, { power_cap_w }] of (axes.variant ?? []).entries()) {
+    if (power_cap_w === undefined) continue;
+    const text = `axes.variant[${index}].power_cap_w needs \`power_cap\` with commands that set, read and restore the limit`;
+    yield { path: ['axes', 'variant', index, 'power_cap_w'], text };
   }
 }
 

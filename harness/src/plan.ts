@@ -1,25 +1,32 @@
 import {
   type AcceleratorEntry,
-  type AxisName,
-  axisNames,
-  createRng,
+  type AgentEntry,
   type Dataset,
   type DatasetEntry,
   type Grader,
   type LoadEntry,
   type MatrixFile,
-  type ModelEntry,
   PerwattError,
+  pointAxes,
+  type RepeatRule,
+  type Sampling,
   type Strategy,
   type StrategyEntry,
   seedFrom,
+  type VariantEntry,
 } from '@perwatt/core';
-import type { CellPoint } from '@perwatt/records';
+import type { CellHashes, CellPoint, CellSettings, OrderFacts, PrunedCell } from '@perwatt/records';
 import { canonicalJson, sha256Hex } from './canonical.js';
-import type { HarnessDeps, PreparedModel } from './deps.js';
-import { type LoopShape, scheduleFor } from './load/drive-loop.js';
+import { defaultBlocks, orderCells } from './cell-order.js';
+import { type BoundPoint, defineCell } from './define-cell.js';
+import type { HarnessDeps, NamedEngine, PreparedModel } from './deps.js';
+import type { LoopShape } from './load/drive-loop.js';
 import { axisId } from './parse-matrix.js';
-import { type Protocol, protocols } from './protocols.js';
+import { type Filter, matches, type Point, pointsOf } from './points.js';
+import { type Protocol, protocolOf } from './protocols.js';
+import { type Merged, mergeVariant } from './variants.js';
+
+export type { Filter } from './points.js';
 
 /** One point of the matrix with everything that executing it takes. */
 export interface Cell {
@@ -27,8 +34,12 @@ export interface Cell {
   readonly id: string;
   readonly point: CellPoint;
   readonly position: number;
+  readonly block: number;
+  readonly block_position: number;
   readonly seed: number;
+  /** The most there may be where `repeat_rule` ends them. */
   readonly repeats: number;
+  readonly repeat_rule: RepeatRule | null;
   readonly concurrency: number;
   /** How its queries are sent. */
   readonly loop: LoopShape;
@@ -39,6 +50,13 @@ export interface Cell {
   readonly grader: Grader;
   readonly strategy: Strategy;
   readonly params: unknown;
+  readonly variant: VariantEntry | null;
+  readonly settings: CellSettings;
+  /** What is sent with every call beside what the strategy asks for. */
+  readonly sampling: Pick<Sampling, 'reasoning_effort'>;
+  /** Equal for cells that can go on with the same loaded model. */
+  readonly load_key: string;
+  readonly hashes: Pick<CellHashes, 'declared' | 'resolved'>;
 }
 
 /** What a run will do: its cells in order, and what was left out, with the reason. */
@@ -49,94 +67,88 @@ export interface Plan {
   /** In the order of execution. */
   readonly cells: readonly Cell[];
   readonly left_out: readonly { readonly what: string; readonly reason: string }[];
+  /** Points that the matrix itself leaves out, with the reason. */
+  readonly pruned: readonly PrunedCell[];
+  readonly order_rule: OrderFacts;
 }
-
-/** `axis=value` of the command line: only cells that match every filter are kept; values of one axis are alternatives. */
-export type Filter = Readonly<Partial<Record<AxisName, readonly string[]>>>;
 
 /**
  * Every cell of the matrix, in its seeded order. Loads the data sets and prepares the models. Throws on mistakes (an
  * unknown name, a wrong parameter, an endpoint that refuses); a model that merely can't be had is left out with its
- * reason as long as another can.
+ * reason as long as another can. Of cells that come to the same one is kept; the others are told as pruned.
  */
 export async function planMatrix(matrix: MatrixFile, deps: HarnessDeps, filter: Filter = {}): Promise<Plan> {
   checkFilter(matrix, filter);
-  const points = product(matrix).filter((p) => kept(p.point, matrix) && matches(p.point, filter));
+  const { kept, pruned } = pointsOf(matrix);
+  const points = kept.filter((p) => matches(p.point, filter));
   if (points.length === 0) {
-    throw new PerwattError('MATRIX_INVALID', 'no cell is left after include, exclude and --filter');
+    throw new PerwattError(
+      'MATRIX_INVALID',
+      'no cell is left after constraints, include, exclude and --filter',
+    );
   }
-  const bound = points.map((p) => ({ ...p, ...bindStrategy(p.strategy, p.dataset, deps) }));
+  const bound = points.map((p) => {
+    const merged = mergeVariant(p, matrix);
+    return { ...p, merged, ...bindStrategy(merged.strategy, p.dataset, deps) };
+  });
   const datasets = await loadAll(matrix, points, deps);
-  const { models, left_out } = await prepareAll(matrix, points, deps);
+  const { models, left_out } = await prepareAll(bound, deps, matrix.power?.agents ?? []);
   const traces = await traceTimes(points, deps);
-  const protocol = protocols[matrix.protocol];
+  const protocol = protocolOf(matrix);
   const cells = bound.flatMap((p) => {
-    const [prepared, dataset] = [models.get(p.model), datasets.get(p.dataset)];
+    const [prepared, dataset] = [models.get(modelKey(p.merged)), datasets.get(p.dataset)];
     if (prepared === undefined || dataset === undefined) return [];
     const trace_ns = traces.get(p.load) ?? null;
     const grader = deps.grader(dataset.grader);
     return [defineCell(p, { matrix, protocol, prepared, dataset, grader, trace_ns })];
   });
-  const ordered = matrix.order === 'shuffle' ? shuffle(cells, seedFrom(matrix.seed, 'cell order')) : cells;
+  const distinct = distinctCells(cells);
+  const order_rule: OrderFacts = {
+    order: matrix.order,
+    blocks: matrix.blocks ?? defaultBlocks(matrix.order),
+    seed: matrix.seed,
+  };
+  const ordered = orderCells(distinct.cells, order_rule);
   return {
     matrix,
     matrix_sha256: sha256Hex(canonicalJson(matrix)),
     protocol,
-    cells: ordered.map((cell, position) => ({ ...cell, position })),
+    cells: ordered.map(({ cell, ...place }, position) => ({ ...cell, ...place, position })),
     left_out,
+    pruned: [...pruned, ...distinct.pruned],
+    order_rule,
   };
 }
 
-interface Point {
-  readonly point: CellPoint;
-  readonly model: ModelEntry;
-  readonly accelerator: AcceleratorEntry;
-  readonly dataset: DatasetEntry;
-  readonly strategy: StrategyEntry;
-  readonly load: LoadEntry;
+/** The first of cells that come to the same, in all that decides what is measured. */
+function distinctCells(cells: readonly Cell[]) {
+  const first = new Map<string, Cell>();
+  const pruned: PrunedCell[] = [];
+  for (const cell of cells) {
+    const known = first.get(cell.id);
+    if (known === undefined) first.set(cell.id, cell);
+    else pruned.push({ point: cell.point, reason: `comes to the same as ${nameOf(known.point)}` });
+  }
+  return { cells: [...first.values()], pruned };
 }
 
-function product({ axes }: MatrixFile): Point[] {
-  return axes.model.flatMap((model) =>
-    axes.accelerator.flatMap((accelerator) =>
-      axes.dataset.flatMap((dataset) =>
-        axes.strategy.flatMap((strategy) =>
-          axes.load.map((load) => toPoint({ model, accelerator, dataset, strategy, load })),
-        ),
-      ),
-    ),
-  );
-}
-
-const toPoint = (entries: Omit<Point, 'point'>): Point => ({
-  point: Object.fromEntries(axisNames.map((axis) => [axis, axisId(entries[axis])])) as CellPoint,
-  ...entries,
-});
-
-const kept = (point: CellPoint, { include, exclude }: MatrixFile) =>
-  (include === undefined || include.some((rule) => matches(point, texts(rule)))) &&
-  !(exclude ?? []).some((rule) => matches(point, texts(rule)));
-
-type Rule = NonNullable<MatrixFile['include']>[number];
-
-const texts = (rule: Rule): Filter =>
-  Object.fromEntries(Object.entries(rule).map(([axis, value]) => [axis, [value].flat().map(String)]));
-
-const matches = (point: CellPoint, filter: Filter) =>
-  axisNames.every((axis) => filter[axis]?.includes(point[axis]) ?? true);
+const nameOf = (point: CellPoint) => Object.values(point).join(' × ');
 
 function checkFilter(matrix: MatrixFile, filter: Filter): void {
-  for (const axis of axisNames) {
-    const known = matrix.axes[axis].map((entry) => axisId(entry));
+  for (const axis of pointAxes) {
+    const known = (matrix.axes[axis] ?? []).map((entry) => axisId(entry));
     const unknown = filter[axis]?.find((value) => !known.includes(value));
     if (unknown !== undefined) {
-      throw new PerwattError('USAGE', `--filter ${axis}=${unknown}: the axis holds ${known.join(', ')}`);
+      throw new PerwattError(
+        'USAGE',
+        `--filter ${axis}=${unknown}: the axis holds ${known.join(', ') || 'nothing'}`,
+      );
     }
   }
 }
 
 function bindStrategy(entry: StrategyEntry, dataset: DatasetEntry, deps: HarnessDeps) {
-  const { id, kind, ...rest } = entry;
+  const { id, kind, when: _, ...rest } = entry;
   const strategy = deps.strategy(kind ?? id);
   const system = dataset.system === undefined ? {} : { system: dataset.system };
   const params = strategy.params.parse({ ...system, ...rest });
@@ -153,7 +165,7 @@ function bindStrategy(entry: StrategyEntry, dataset: DatasetEntry, deps: Harness
 async function loadAll(matrix: MatrixFile, points: readonly Point[], deps: HarnessDeps) {
   const loaded = new Map<DatasetEntry, Dataset>();
   for (const entry of new Set(points.map((p) => p.dataset))) {
-    const { id, kind, limit, seed, max_tokens: _, system: __, ...options } = entry;
+    const { id, kind, limit, seed, max_tokens: _, system: __, when: ___, ...options } = entry;
     const spec = { kind: kind ?? id, options, ...(limit === undefined ? {} : { limit }) };
     loaded.set(entry, await deps.loadDataset(spec, seed ?? seedFrom(matrix.seed, 'dataset', id)));
   }
@@ -172,115 +184,30 @@ async function traceTimes(points: readonly Point[], deps: HarnessDeps) {
   return times;
 }
 
-async function prepareAll(matrix: MatrixFile, points: readonly Point[], deps: HarnessDeps) {
-  const models = new Map<ModelEntry, PreparedModel>();
+/** Equal for points that need the same weights behind the same server. */
+const modelKey = ({ model: { when: _, ...model }, endpoint, engine }: Merged): string =>
+  canonicalJson({ model, endpoint, engine });
+
+const namedEngine = (
+  { model: { engine: id }, engine: entry }: Merged,
+  agents: readonly AgentEntry[],
+): NamedEngine | null => (id === undefined || entry === null ? null : { id, entry, agents });
+
+async function prepareAll(points: readonly BoundPoint[], deps: HarnessDeps, agents: readonly AgentEntry[]) {
+  const models = new Map<string, PreparedModel>();
   const left_out: { what: string; reason: string }[] = [];
   let last: PerwattError | null = null;
-  for (const entry of new Set(points.map((p) => p.model))) {
-    const endpoint = entry.endpoint === undefined ? null : (matrix.endpoints?.[entry.endpoint] ?? null);
+  for (const [key, p] of new Map(points.map((p) => [modelKey(p.merged), p]))) {
+    const { model, endpoint } = p.merged;
     try {
-      models.set(entry, await deps.prepareModel(entry, endpoint));
+      models.set(key, await deps.prepareModel(model, endpoint, namedEngine(p.merged, agents)));
     } catch (error) {
       if (!(error instanceof PerwattError && error.code === 'MODEL_UNAVAILABLE')) throw error;
-      left_out.push({ what: `model ${entry.id}`, reason: error.message });
+      const variant = p.variant === null ? '' : ` (variant ${p.variant.id})`;
+      left_out.push({ what: `model ${model.id}${variant}`, reason: error.message });
       last = error;
     }
   }
   if (models.size === 0 && last !== null) throw last;
   return { models, left_out };
-}
-
-interface BoundPoint extends Point {
-  readonly bound: Strategy;
-  readonly params: unknown;
-}
-
-interface Loaded {
-  readonly matrix: MatrixFile;
-  readonly protocol: Protocol;
-  readonly prepared: PreparedModel;
-  readonly dataset: Dataset;
-  readonly grader: Grader;
-  readonly trace_ns: Float64Array | null;
-}
-
-/** The seed of a cell's arrivals: the same in every sitting. */
-export const arrivalSeed = ({ seed }: Pick<Cell, 'seed'>): number => seedFrom(seed, 'arrivals');
-
-/** Refuses arrivals that end before every query was due. */
-function checkLength(
-  { load }: CellPoint,
-  loop: LoopShape,
-  { count, seed }: { readonly count: number; readonly seed: number },
-): void {
-  if (loop.kind === 'closed') return;
-  const due = scheduleFor(loop, { count, seed }).due_ns.length;
-  if (due >= count) return;
-  throw new PerwattError(
-    'MATRIX_INVALID',
-    `load "${load}" has arrivals for ${due} queries, but a cell of it has ${count}`,
-    { hint: 'Make the load longer, or set `limit` of the data set.' },
-  );
-}
-
-function loopOf({ arrivals, concurrency, cap, ramp_s }: LoadEntry, trace_ns: Float64Array | null): LoopShape {
-  if (arrivals === undefined) return { kind: 'closed', concurrency, ramp_s: ramp_s ?? 0 };
-  return { kind: 'open', arrivals, trace_ns, cap: cap ?? null };
-}
-
-function defineCell(p: BoundPoint, loaded: Loaded): Cell {
-  const { matrix, protocol, prepared, dataset, grader, trace_ns } = loaded;
-  const { point, accelerator, bound: strategy, params } = p;
-  const repeats = matrix.repeats ?? protocol.repeats;
-  const max_tokens = p.dataset.max_tokens ?? dataset.answer_tokens;
-  const definition = {
-    model: {
-      id: p.model.id,
-      sha256: prepared.sha256,
-      request: prepared.request_model,
-      endpoint: p.model.endpoint,
-    },
-
-    accelerator,
-    dataset: { id: point.dataset, digest: dataset.digest, grader: grader.id },
-    strategy: { id: strategy.id, version: strategy.version, params },
-    load: p.load,
-    max_tokens,
-    repeats,
-    seed: matrix.seed,
-    protocol: matrix.protocol,
-  };
-  const id = `c-${sha256Hex(canonicalJson(definition)).slice(0, 16)}`;
-  const seed = seedFrom(matrix.seed, 'cell', id);
-  const { concurrency } = p.load;
-  const loop = loopOf(p.load, trace_ns);
-  checkLength(point, loop, { count: dataset.items.length * repeats, seed: arrivalSeed({ seed }) });
-  return {
-    id,
-    point,
-    position: 0,
-    seed,
-    repeats,
-    concurrency,
-    loop,
-    max_tokens,
-    accelerator,
-    model: prepared,
-    dataset,
-    grader,
-    strategy,
-    params,
-  };
-}
-
-/** Fisher and Yates, from a seed. */
-function shuffle<T>(values: readonly T[], seed: number): T[] {
-  const rng = createRng(seed);
-  const out = [...values];
-  for (let i = out.length - 1; i > 0; i--) {
-    const j = Math.floor(rng() * (i + 1));
-    const [a, b] = [out[i], out[j]];
-    if (a !== undefined && b !== undefined) [out[i], out[j]] = [b, a];
-  }
-  return out;
 }

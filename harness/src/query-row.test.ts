@@ -9,8 +9,11 @@ const cell: Cell = {
   id: 'c-1',
   point: { model: 'm', accelerator: 'a', dataset: 'd', strategy: 's', load: 'c1' },
   position: 0,
+  block: 0,
+  block_position: 0,
   seed: 1,
   repeats: 2,
+  repeat_rule: null,
   concurrency: 1,
   loop: { kind: 'closed', concurrency: 1, ramp_s: 0 },
   max_tokens: 8,
@@ -20,6 +23,18 @@ const cell: Cell = {
   grader: lastWord,
   strategy: parallel('s', 1),
   params: {},
+  variant: null,
+  settings: {
+    quantisation: null,
+    context_tokens: null,
+    engine_flags: null,
+    parallel: null,
+    power_cap_w: null,
+    reasoning_effort: null,
+  },
+  sampling: {},
+  load_key: 'm',
+  hashes: { declared: '', resolved: '' },
 };
 
 const answer = (change: Partial<TextRow> = {}): TextRow => ({

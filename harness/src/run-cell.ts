@@ -9,10 +9,11 @@ import {
   type RunFolder,
   type Sitting,
 } from '@perwatt/records';
+import { arrivalSeed } from './define-cell.js';
 import { type HarnessDeps, pause } from './deps.js';
 import { watchServer } from './engines/server-watch.js';
 import { driveLoop } from './load/drive-loop.js';
-import { arrivalSeed, type Cell, type Plan } from './plan.js';
+import type { Cell, Plan } from './plan.js';
 import type { PowerLog } from './power-log.js';
 import type { Progress } from './progress.js';
 import { answerRow, runQuery } from './run-query.js';

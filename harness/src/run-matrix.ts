@@ -1,4 +1,4 @@
-import { axisNames, type MatrixFile, PerwattError, type PowerSource, SCHEMA_VERSION } from '@perwatt/core';
+import { type MatrixFile, PerwattError, type PowerSource, pointAxes, SCHEMA_VERSION } from '@perwatt/core';
 import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
 import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { boundarySources } from './boundary-sources.js';
@@ -52,6 +52,8 @@ export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions
     clocks: [],
     left_out: plan.left_out,
     power: [],
+    order_rule: plan.order_rule,
+    ...(plan.pruned.length === 0 ? {} : { pruned: plan.pruned }),
   };
   const run = createRun(options.root, manifest);
   const release = run.lock();
@@ -132,7 +134,8 @@ function refuseMerged({ run_id, merged }: RunManifest, open: number): void {
 function filterOf(open: readonly string[], known: KnownCells): Filter {
   const points = open.map((id) => known.get(id)?.point);
   if (points.includes(undefined)) return {};
-  return Object.fromEntries(axisNames.map((axis) => [axis, points.flatMap((p) => p?.[axis] ?? [])]));
+  const values = pointAxes.map((axis) => [axis, points.flatMap((p) => p?.[axis] ?? [])] as const);
+  return Object.fromEntries(values.filter(([, named]) => named.length > 0));
 }
 
 type KnownCells = ReadonlyMap<string, CellFile>;
@@ -147,7 +150,7 @@ interface OpenCells {
 function inOrder(plan: Plan, { run, open, known }: OpenCells): Plan {
   const cells = open.map((id) => {
     const cell = plan.cells.find((c) => c.id === id);
-    if (cell !== undefined) return { ...cell, position: run.manifest.order.indexOf(id) };
+    if (cell !== undefined) return { ...cell, ...placeIn(run, known.get(id), id) };
     const point = Object.values(known.get(id)?.point ?? {}).join(' × ');
     const missing = plan.left_out.map(({ reason }) => reason).join('; ');
     throw new PerwattError(
@@ -160,12 +163,24 @@ function inOrder(plan: Plan, { run, open, known }: OpenCells): Plan {
   return { ...plan, cells };
 }
 
+/** Where a cell stood when the run was planned; a resume plans only what is open. */
+function placeIn(
+  { manifest }: RunFolder,
+  file: CellFile | undefined,
+  id: string,
+): Pick<Cell, 'position' | 'block' | 'block_position'> {
+  const position = manifest.order.indexOf(id);
+  return { position, block: file?.block ?? 0, block_position: file?.block_position ?? position };
+}
+
 const plannedCell = (cell: Cell, run_id: string): CellFile => ({
   schema_version: SCHEMA_VERSION,
   run_id,
   cell_id: cell.id,
   point: cell.point,
   position: cell.position,
+  block: cell.block,
+  block_position: cell.block_position,
   seed: cell.seed,
   repeats: cell.repeats,
   concurrency: cell.concurrency,
@@ -177,6 +192,9 @@ const plannedCell = (cell: Cell, run_id: string): CellFile => ({
   sittings: [],
   ledgers: [],
   segments: [],
+  hashes: { ...cell.hashes, observed: null },
+  ...(cell.variant === null ? {} : { variant: cell.variant }),
+  settings: cell.settings,
 });
 
 interface Execution {

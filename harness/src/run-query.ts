@@ -61,8 +61,9 @@ async function send(
   context: QueryContext & { readonly round: number },
 ): Promise<CallRecord> {
   const seq = context.nextSeq();
+  const sampling = { ...request.sampling, ...cell.sampling };
   const record = await context.client.call(
-    { model: cell.model.request_model, input: request.input, sampling: request.sampling },
+    { model: cell.model.request_model, input: request.input, sampling },
     { signal: context.signal },
   );
   const sched_ns = context.round === 0 ? (context.sched_ns ?? null) : null;

@@ -21,6 +21,8 @@ export interface Sampling {
   /** Most output tokens. */
   readonly max_tokens: number;
   readonly seed?: number;
+  /** How long a reasoning model may think, as its server names it; the server's default where left out. */
+  readonly reasoning_effort?: string;
   /** Texts that end the answer; they are no part of it. */
   readonly stop?: readonly string[];
 }

@@ -42,6 +42,22 @@ export {
   type ServerReading,
 } from './engine.js';
 export { type ErrorCode, hints, isErrorCode, messageOf, PerwattError, systemCode } from './errors.js';
+export type {
+  BlockKind,
+  CellOrder,
+  Condition,
+  Constraint,
+  CoolDown,
+  Expect,
+  PowerCap,
+  RepeatRule,
+  Repeats,
+  StopMetric,
+  Test,
+  ThermalGate,
+  WarmUp,
+  WarmUpRule,
+} from './experiment.js';
 export {
   type Grade,
   type GradeInput,
@@ -58,11 +74,11 @@ export {
   type HistorySource,
   historySources,
   type LateParentPolicy,
-  lateParentPolicies,
   type LoadColumns,
   type LoadEngine,
   type LoadEngineNeeds,
   type LoadJob,
+  lateParentPolicies,
 } from './load.js';
 export {
   type AcceleratorEntry,
@@ -77,7 +93,10 @@ export {
   type MeterEntry,
   type ModelEntry,
   matrixJsonSchema,
+  type PointAxis,
+  pointAxes,
   type StrategyEntry,
+  type VariantEntry,
 } from './matrix-file.js';
 export {
   asObserved,
@@ -106,6 +125,13 @@ export {
 } from './power-channels.js';
 export { explainFlag, flagsOf, type PowerFlag } from './power-flags.js';
 export { createRng, seedFrom } from './rng.js';
+export {
+  Simulate,
+  type SimulatedAccelerator,
+  type SimulatedDataset,
+  type SimulatedModel,
+  SimulatedSensor,
+} from './simulate.js';
 export type {
   Answers,
   CallRequest,

@@ -1,7 +1,21 @@
 import * as z from 'zod';
 import { callSettings, Engine } from './engine.js';
+import {
+  Blocks,
+  Breaker,
+  Condition,
+  Constraint,
+  CoolDown,
+  Expect,
+  Order,
+  PowerCap,
+  Repeats,
+  variantShape,
+  WarmUp,
+} from './experiment.js';
 import { Arrivals } from './load.js';
 import { scopes } from './power.js';
+import { Simulate } from './simulate.js';
 
 /** Version of the matrix file's format. */
 export const MATRIX_VERSION = 1;
@@ -12,6 +26,9 @@ const name = z
   .max(80)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:+-]*$/, 'use letters, digits and . _ : + - only');
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const when = Condition.optional().describe(
+  'Cells that this value exists for: conditions on the other axes; default: all',
+);
 
 const Model = z
   .strictObject({
@@ -26,6 +43,7 @@ const Model = z
       .string()
       .optional()
       .describe("The model's name as the endpoint knows it, or what the engine loads; default: `id`"),
+    when,
   })
   .refine((m) => !(m.path !== undefined && m.endpoint !== undefined), 'give `path` or `endpoint`, not both')
   .refine(
@@ -38,6 +56,8 @@ const Accelerator = z.strictObject({
   kind: z.enum(['cpu', 'gpu', 'soc', 'npu', 'other']).default('cpu'),
   threads: z.int().positive().optional().describe('Threads of the embedded engine; default: cores less one'),
   gpu: z.boolean().default(false).describe('Lets the embedded engine use a GPU'),
+  expect: Expect.optional(),
+  when,
 });
 
 const Dataset = z
@@ -52,6 +72,7 @@ const Dataset = z
       .describe('Seed of a generated data set; default: derived from the run seed'),
     max_tokens: z.int().positive().optional().describe('Longest completion; default: the data set says'),
     system: z.string().optional().describe('System message put before every prompt'),
+    when,
   })
   .catchall(z.unknown())
   .describe('Further keys are options of the data set; it rejects those it does not know');
@@ -60,6 +81,7 @@ const Strategy = z
   .object({
     id: name.describe('Name in tables'),
     kind: z.string().optional().describe('Strategy; default: `id`'),
+    when,
   })
   .catchall(z.unknown())
   .describe('Further keys are parameters of the strategy; it rejects those it does not know');
@@ -82,7 +104,10 @@ const Load = z.strictObject({
     .max(1e6)
     .optional()
     .describe('Most queries in flight in an open loop; those that had to wait are counted'),
+  when,
 });
+
+const Variant = z.strictObject({ id: name.describe('Name in tables'), ...variantShape });
 
 const Endpoint = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).describe('Base address of an OpenAI-compatible server, with /v1'),
@@ -208,7 +233,7 @@ const axis = <T extends z.ZodType>(schema: T) => z.array(named(schema)).min(1);
 
 const Point = z
   .partialRecord(
-    z.enum(['model', 'accelerator', 'dataset', 'strategy', 'load']),
+    z.enum(['model', 'accelerator', 'dataset', 'strategy', 'load', 'variant']),
     z.union([scalar, z.array(scalar).min(1)]),
   )
   .describe('Axis values by name; a cell matches when every named axis does');
@@ -227,19 +252,34 @@ export const MatrixFile = z.strictObject({
     .enum(['quick', 'standard', 'strict'])
     .default('standard')
     .describe('Lengths of baselines and windows, number of repeats; `quick` flags its cells'),
-  repeats: z.int().positive().max(1000).optional().describe('Executions of each cell; default: by protocol'),
-  order: z.enum(['shuffle', 'as-written']).default('shuffle').describe('Order of the cells'),
+  repeats: Repeats.optional(),
+  order: Order.default('shuffle'),
+  blocks: Blocks.optional(),
+  warm_up: WarmUp.optional(),
+  cool_down: CoolDown.optional(),
+  breaker: Breaker.optional(),
   axes: z.strictObject({
     model: axis(Model),
     accelerator: axis(Accelerator).default([{ id: 'host-cpu', kind: 'cpu', gpu: false }]),
     dataset: axis(Dataset),
     strategy: axis(Strategy).default([{ id: 'single' }]),
     load: axis(Load).default([{ concurrency: 1 }]),
+    variant: axis(Variant)
+      .optional()
+      .describe(
+        'Further settings that vary: quantisation, context, engine flags, parallelism, power cap, reasoning effort; each is merged into what a cell is otherwise made of',
+      ),
   }),
   include: z.array(Point).optional().describe('Keep only cells that match one of these'),
   exclude: z.array(Point).optional().describe('Leave out cells that match one of these'),
+  constraints: z
+    .array(Constraint)
+    .min(1)
+    .optional()
+    .describe('Rules that leave cells out, with the reason; `perwatt run --dry-run` lists them'),
   endpoints: z.record(name, Endpoint).optional(),
   engines: z.record(name, Engine).optional().describe('Servers that are started where a cell needs them'),
+  power_cap: PowerCap.optional(),
   power: z
     .strictObject({
       sources: z
@@ -269,6 +309,9 @@ export const MatrixFile = z.strictObject({
         ),
     })
     .optional(),
+  simulate: Simulate.optional().describe(
+    'Laws of a fleet that exists in numbers only: nothing real is run or measured',
+  ),
   energy: z
     .strictObject({
       attribution: z
@@ -288,6 +331,7 @@ export type AcceleratorEntry = MatrixFile['axes']['accelerator'][number];
 export type DatasetEntry = MatrixFile['axes']['dataset'][number];
 export type StrategyEntry = MatrixFile['axes']['strategy'][number];
 export type LoadEntry = MatrixFile['axes']['load'][number];
+export type VariantEntry = NonNullable<MatrixFile['axes']['variant']>[number];
 export type MeterEntry = z.infer<typeof Meter>;
 export type AgentEntry = z.infer<typeof Agent>;
 export type EndpointEntry = NonNullable<MatrixFile['endpoints']>[string];
@@ -296,6 +340,10 @@ export type EndpointEntry = NonNullable<MatrixFile['endpoints']>[string];
 export const axisNames = ['model', 'accelerator', 'dataset', 'strategy', 'load'] as const;
 /** One of `axisNames`. */
 export type AxisName = (typeof axisNames)[number];
+/** The axes with the one that a matrix need not have: variants. */
+export const pointAxes = [...axisNames, 'variant'] as const;
+/** One of `pointAxes`. */
+export type PointAxis = (typeof pointAxes)[number];
 
 /** JSON Schema (draft 2020-12) of the matrix file, for editors and validators. */
 export const matrixJsonSchema = (): Record<string, unknown> => ({

@@ -19,28 +19,38 @@ export type { Finding } from './findings.js';
 export type {
   Baseline,
   BaselinePower,
+  CellCapFacts,
   CellFile,
+  CellHashes,
   CellPoint,
   CellProvenance,
+  CellSettings,
   CellVerdict,
   ChannelFile,
   ClientFacts,
   ClockZero,
+  CoolDownFacts,
   DomainLedger,
+  DriftFacts,
+  GateReading,
   HostFacts,
   InstantText,
   LoopFacts,
   MergedRun,
+  OrderFacts,
+  PowerCapFacts,
   PowerFile,
+  PrunedCell,
   ReplayFacts,
   RunManifest,
   SegmentEntry,
   Sitting,
   SourceFlag,
+  StoppingFacts,
   VerdictReason,
+  WarmUpFacts,
 } from './manifest.js';
 export { type Merged, mergeRuns } from './merge-runs.js';
-export type { GaugeLoad, ServerLoad } from './server-load.js';
 export type { ChannelReadings, PowerFileSeries } from './power-series.js';
 export { isPublished, type PublishedFile, type PublishedManifest } from './published-manifest.js';
 export {
@@ -67,6 +77,7 @@ export {
   type SegmentContent,
 } from './segment-reader.js';
 export { type SegmentOptions, SegmentWriter } from './segment-writer.js';
+export type { GaugeLoad, ServerLoad } from './server-load.js';
 export { csvLine, sqlJson, sqlText } from './sql-values.js';
 export type { ArraysOf, ListArray, NameArray, TextArray } from './table-arrays.js';
 export { type Verification, verifyRun } from './verify-run.js';

@@ -64,6 +64,7 @@ export function requestBody(request: ClientRequest, api: Api, options: BodyOptio
     top_p: may('top_p') ? sampling.top_p : undefined,
     seed: may('seed') ? sampling.seed : undefined,
     stop: may('stop') ? sampling.stop : undefined,
+    reasoning_effort: api === 'chat' ? sampling.reasoning_effort : undefined,
     ...(options.exact === true ? exactFields(sampling.max_tokens, profile) : {}),
     stream: profile.streams ? stream : undefined,
     stream_options: stream ? usageOptions(options.usage ?? profile.usage) : undefined,

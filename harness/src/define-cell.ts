@@ -1,0 +1,133 @@
+import {
+  type Dataset,
+  type Grader,
+  type LoadEntry,
+  type MatrixFile,
+  PerwattError,
+  type Strategy,
+  seedFrom,
+} from '@perwatt/core';
+import type { CellPoint } from '@perwatt/records';
+import { canonicalJson, sha256Hex } from './canonical.js';
+import { declaredHash, settingsOf } from './cell-settings.js';
+import type { PreparedModel } from './deps.js';
+import { type LoopShape, scheduleFor } from './load/drive-loop.js';
+import type { Cell } from './plan.js';
+import type { Point } from './points.js';
+import type { Protocol } from './protocols.js';
+import type { Merged } from './variants.js';
+
+/** A point with its settings merged and its strategy bound. */
+export interface BoundPoint extends Point {
+  readonly merged: Merged;
+  readonly bound: Strategy;
+  readonly params: unknown;
+}
+
+/** What a cell is made of beside its point. */
+export interface Loaded {
+  readonly matrix: MatrixFile;
+  readonly protocol: Protocol;
+  readonly prepared: PreparedModel;
+  readonly dataset: Dataset;
+  readonly grader: Grader;
+  readonly trace_ns: Float64Array | null;
+}
+
+/** The seed of a cell's arrivals: the same in every sitting. */
+export const arrivalSeed = ({ seed }: Pick<Cell, 'seed'>): number => seedFrom(seed, 'arrivals');
+
+/** Refuses arrivals that end before every query was due. */
+function checkLength(
+  { load }: CellPoint,
+  loop: LoopShape,
+  { count, seed }: { readonly count: number; readonly seed: number },
+): void {
+  if (loop.kind === 'closed') return;
+  const due = scheduleFor(loop, { count, seed }).due_ns.length;
+  if (due >= count) return;
+  throw new PerwattError(
+    'MATRIX_INVALID',
+    `load "${load}" has arrivals for ${due} queries, but a cell of it has ${count}`,
+    { hint: 'Make the load longer, or set `limit` of the data set.' },
+  );
+}
+
+function loopOf({ arrivals, concurrency, cap, ramp_s }: LoadEntry, trace_ns: Float64Array | null): LoopShape {
+  if (arrivals === undefined) return { kind: 'closed', concurrency, ramp_s: ramp_s ?? 0 };
+  return { kind: 'open', arrivals, trace_ns, cap: cap ?? null };
+}
+
+/** A cell, not in order yet. Its id is a hash of all that decides what is measured. */
+export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
+  const { matrix, protocol, prepared, dataset, grader, trace_ns } = loaded;
+  const { point, merged, bound: strategy, params, variant } = p;
+  const rule = typeof matrix.repeats === 'object' ? matrix.repeats : null;
+  const repeats = rule?.max ?? (typeof matrix.repeats === 'number' ? matrix.repeats : protocol.repeats);
+  const max_tokens = variant?.max_tokens ?? p.dataset.max_tokens ?? dataset.answer_tokens;
+  const { when: _, expect: __, ...accelerator } = merged.accelerator;
+  const { when: ___, ...load } = p.load;
+  const reasoning_effort = variant?.reasoning_effort;
+  const definition = {
+    model: {
+      id: p.model.id,
+      sha256: prepared.sha256,
+      request: prepared.request_model,
+      endpoint: merged.model.endpoint,
+      engine: merged.engine ?? undefined,
+      settings: variant?.endpoint === undefined ? undefined : merged.endpoint,
+    },
+    accelerator,
+    dataset: { id: point.dataset, digest: dataset.digest, grader: grader.id },
+    strategy: { id: strategy.id, version: strategy.version, params },
+    load,
+    max_tokens,
+    repeats: rule ?? repeats,
+    seed: matrix.seed,
+    protocol: matrix.protocol,
+    reasoning_effort,
+    power_cap_w: variant?.power_cap_w,
+    warm_up: matrix.warm_up,
+  };
+  const resolved = sha256Hex(canonicalJson(definition));
+  const id = `c-${resolved.slice(0, 16)}`;
+  const seed = seedFrom(matrix.seed, 'cell', id);
+  const { concurrency } = p.load;
+  const loop = loopOf(p.load, trace_ns);
+  checkLength(point, loop, { count: dataset.items.length * repeats, seed: arrivalSeed({ seed }) });
+  return {
+    id,
+    point,
+    position: 0,
+    block: 0,
+    block_position: 0,
+    seed,
+    repeats,
+    repeat_rule: rule,
+    concurrency,
+    loop,
+    max_tokens,
+    accelerator: merged.accelerator,
+    model: prepared,
+    dataset,
+    grader,
+    strategy,
+    params,
+    variant,
+    settings: settingsOf(merged, variant),
+    sampling: reasoning_effort === undefined ? {} : { reasoning_effort },
+    load_key: prepared.keep ?? loadKey(p, concurrency),
+    hashes: { declared: declaredHash(p, matrix), resolved },
+  };
+}
+
+/** Names what stays loaded: a variant counts where it changes the model, what serves it, or the device. */
+function loadKey({ point, variant, merged, model, accelerator }: BoundPoint, concurrency: number): string {
+  const loads =
+    canonicalJson(merged.model) !== canonicalJson(model) ||
+    canonicalJson(merged.accelerator) !== canonicalJson(accelerator) ||
+    variant?.endpoint !== undefined ||
+    variant?.engine !== undefined;
+  const changed = loads && variant !== null ? ` (${variant.id})` : '';
+  return `${point.model}${changed} on ${point.accelerator} × ${concurrency}`;
+}
