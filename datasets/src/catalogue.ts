@@ -3,10 +3,9 @@ import { arithmetic } from './arithmetic.js';
 import { choiceBasic } from './choice-basic.js';
 import type { CatalogueEntry, LoadContext, Loader } from './dataset.js';
 import { csv, jsonl } from './file-loaders.js';
-import { gsm8k } from './gsm8k.js';
-import { mmluPro } from './mmlu-pro.js';
+import { allSets } from './sets/all-sets.js';
 
-const loaders: readonly Loader[] = [arithmetic, choiceBasic, gsm8k, mmluPro, jsonl, csv];
+const loaders: readonly Loader[] = [arithmetic, choiceBasic, ...allSets, jsonl, csv];
 
 /** Every data set and file loader there is. */
 export const datasetCatalogue = (): readonly CatalogueEntry[] => loaders.map((loader) => loader.entry);

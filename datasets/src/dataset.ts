@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Dataset, DatasetSpec, Item } from '@perwatt/core';
+import type { ReadLimits } from './files/limits.js';
 import type { OptionInfo } from './options.js';
+import type { DatasetCard } from './sets/card.js';
 
 /** What loading a data set depends on beside its description. */
 export interface LoadContext {
@@ -9,6 +11,10 @@ export interface LoadContext {
   /** Seed of generated data sets that don't set their own. */
   readonly seed: number;
   readonly signal?: AbortSignal;
+  /** Folder that pulled data sets are in; without it every data set of files needs a path. */
+  readonly cache?: string;
+  /** Other limits than `defaultLimits`. */
+  readonly limits?: Partial<ReadLimits>;
 }
 
 /** What is known of a data set before it is loaded. */
@@ -20,6 +26,8 @@ export interface CatalogueEntry {
   readonly licence: string;
   readonly summary: string;
   readonly options: readonly OptionInfo[];
+  /** Of a published data set: where it comes from and what is known of it. */
+  readonly card?: DatasetCard;
 }
 
 /** A data set that can be loaded: its catalogue entry, and how. */

@@ -56,7 +56,7 @@ describe('jsonl', () => {
     [`\n${two.replace('\n', '\n\n  \n')}\n\n`,           'blank lines'],
   ])('the same rows are the same items, written %$: %s', async (content) => {
     const plain = await load('jsonl', two);
-    expect(await load('jsonl', content)).toEqual(plain);
+    expect({ ...(await load('jsonl', content)), files: [] }).toEqual({ ...plain, files: [] });
   });
 
   test('a separator that JSON allows inside a text does not end a line', async () => {
@@ -210,7 +210,8 @@ describe('csv', () => {
   test('CRLF, a byte order mark and a missing last line end make no difference', async () => {
     const content = 'prompt,gold\nx,1\ny,2\n';
     const plain = await load('csv', content);
-    expect(await load('csv', `\uFEFF${content.replaceAll('\n', '\r\n').trimEnd()}`)).toEqual(plain);
+    const other = await load('csv', `\uFEFF${content.replaceAll('\n', '\r\n').trimEnd()}`);
+    expect({ ...other, files: [] }).toEqual({ ...plain, files: [] });
   });
 
   test('a column of options may hold a JSON list', async () => {

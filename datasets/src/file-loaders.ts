@@ -1,11 +1,14 @@
-import type { Dataset, DatasetSpec, Item } from '@perwatt/core';
-import { CsvError, parse } from 'csv-parse/sync';
+import { basename, resolve } from 'node:path';
+import type { Dataset, DatasetFile, DatasetSpec } from '@perwatt/core';
 import { type CatalogueEntry, digestOf, guessRate, type LoadContext, type Loader } from './dataset.js';
-import { collect } from './items.js';
+import { csvRows } from './files/csv-rows.js';
+import { type DataFile, openData } from './files/data-file.js';
+import { jsonRows } from './files/json-rows.js';
+import { pinned } from './files/pinned.js';
+import { type Collected, collect } from './items.js';
 import { mappingOptions, mapRow, readMapping, readTemplate } from './mapping.js';
-import { isRecord, type OptionReader, readOptions } from './options.js';
-import { jsonlRows, type Row, rowError } from './rows.js';
-import { readText, type TextFile } from './text-file.js';
+import { type OptionReader, readOptions } from './options.js';
+import { type Row, rowError } from './rows.js';
 
 const entry = (id: string, summary: string): CatalogueEntry => ({
   id,
@@ -20,7 +23,7 @@ const entry = (id: string, summary: string): CatalogueEntry => ({
 export const jsonl: Loader = {
   entry: entry('jsonl', 'a file of one JSON object a line'),
   load: (spec, context) =>
-    load('jsonl', spec, { context, rowsOf: (file) => ({ rows: jsonlRows(file), columns: null }) }),
+    load('jsonl', spec, { context, rowsOf: (file) => ({ rows: jsonRows(file), columns: null }) }),
 };
 
 /** Comma-separated values with a header line, with a declared field mapping. */
@@ -30,40 +33,47 @@ export const csv: Loader = {
 };
 
 interface Rows {
-  readonly rows: Iterable<Row>;
-  /** Names of the fields where all rows have the same; null where each has its own. */
-  readonly columns: readonly string[] | null;
+  readonly rows: AsyncGenerator<Row, void, undefined>;
+  /** Names of the fields where all rows have the same, known once there is a row; null where each has its own. */
+  readonly columns: (() => readonly string[]) | null;
 }
 
 async function load(
   id: string,
   spec: DatasetSpec,
-  { context, rowsOf }: { readonly context: LoadContext; readonly rowsOf: (file: TextFile) => Rows },
+  { context, rowsOf }: { readonly context: LoadContext; readonly rowsOf: (file: DataFile) => Rows },
 ): Promise<Dataset> {
   const reader = readOptions(id, spec.options, mappingOptions);
   const path = reader.required('path');
-  const { rows, columns } = rowsOf(await readText(path, context, reader.text('sha256')));
-  const all = columns === null ? peek(rows) : { rows, known: columns };
-  const fields = readMapping(id, reader, all.known);
-  if (columns !== null) checkColumns(path, columns, fields);
+  const file = await openData(path, resolve(context.root, path), context);
+  const sha256 = await pinned(file, reader.text('sha256'), spec.limit === undefined);
+  const { rows, columns } = rowsOf(file);
+  const { all, first } = await peek(rows);
+  const known = columns?.() ?? Object.keys(first?.fields ?? {});
+  const fields = readMapping(id, reader, known);
+  if (columns !== null && first !== null) checkColumns(path, known, fields);
   const grader = reader.text('grader') ?? (fields.options === undefined ? 'exact' : 'choice');
   const mapping = { fields, template: readTemplate(id, reader, grader) };
-  const items = collect(all.rows, spec.limit, (row, index) => mapRow(row, index, mapping));
-  if (items.length === 0) throw rowError(path, 'the file has no rows');
-  return fileDataset(`${id}:${path.split('/').at(-1)}`, items, { grader, reader });
+  const collected = await collect(all(), {
+    limit: spec.limit,
+    itemOf: (row, index) => mapRow(row, index, mapping),
+    ...(context.limits?.text_units && { textUnits: context.limits.text_units }),
+  });
+  if (collected.items.length === 0) throw rowError(path, 'the file has no rows');
+  const files = [{ path, bytes: file.bytes, sha256 }];
+  return fileDataset(`${id}:${basename(path)}`, collected, { grader, reader, files });
 }
 
-/** The first row's field names, and all rows still to be read one by one. */
-function peek(rows: Iterable<Row>): { readonly rows: Iterable<Row>; readonly known: readonly string[] } {
-  const iterator = rows[Symbol.iterator]();
-  const first = iterator.next();
-  if (first.done === true) return { rows: [], known: [] };
-  const head = first.value;
-  function* all() {
-    yield head;
-    for (let next = iterator.next(); next.done !== true; next = iterator.next()) yield next.value;
+/** The first row, and all rows still to be read one by one. */
+async function peek(rows: AsyncGenerator<Row, void, undefined>) {
+  const head = await rows.next();
+  const first = head.done === true ? null : head.value;
+  async function* all() {
+    if (first === null) return;
+    yield first;
+    yield* rows;
   }
-  return { rows: all(), known: Object.keys(first.value.fields) };
+  return { all, first };
 }
 
 function checkColumns(
@@ -79,11 +89,17 @@ function checkColumns(
       );
 }
 
+interface FileFacts {
+  readonly grader: string;
+  readonly reader: OptionReader;
+  readonly files: readonly DatasetFile[];
+}
+
 /** A data set of a file's items, with what the options say of it. */
-export function fileDataset(
+function fileDataset(
   id: string,
-  items: readonly Item[],
-  { grader, reader }: { readonly grader: string; readonly reader: OptionReader },
+  { items, left_out }: Collected,
+  { grader, reader, files }: FileFacts,
 ): Dataset {
   return {
     id,
@@ -95,37 +111,7 @@ export function fileDataset(
     licence: reader.text('licence') ?? 'not stated',
     digest: digestOf(items),
     items,
+    files,
+    ...(left_out > 0 && { left_out }),
   };
 }
-
-function csvRows({ path, text }: TextFile): Rows {
-  let columns: readonly string[] = [];
-  let at = 1;
-  const rows: Row[] = [];
-  try {
-    const records: unknown = parse(text, {
-      columns: (header: string[]) => {
-        columns = header;
-        return header;
-      },
-      info: true,
-      skip_empty_lines: true,
-    });
-    for (const record of Array.isArray(records) ? records : []) {
-      rows.push({ place: `${path} line ${lineOf(record)}`, fields: fieldsOf(record) });
-      at += 1;
-    }
-  } catch (cause) {
-    if (!(cause instanceof CsvError)) throw cause;
-    throw rowError(`${path} line ${numberOr(cause['lines'], at)}`, cause.message.toLowerCase(), cause);
-  }
-  return { rows, columns };
-}
-
-const fieldsOf = (record: unknown) =>
-  isRecord(record) && isRecord(record['record']) ? record['record'] : {};
-
-const lineOf = (record: unknown) =>
-  isRecord(record) && isRecord(record['info']) ? numberOr(record['info']['lines'], 0) : 0;
-
-const numberOr = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise);

@@ -1,43 +1,18 @@
 import { messageOf, PerwattError } from '@perwatt/core';
 import { isRecord } from './options.js';
-import { linesOf, type TextFile } from './text-file.js';
 
 /** One record of a file, with where it stands. */
 export interface Row {
   /** `file line 3`, for messages. */
   readonly place: string;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Path of the file within the folder that was given, with `/` between names; absent where a file was given. */
+  readonly file?: string;
 }
 
 /** A `DATASET_ROW_INVALID` that names file and line. */
 export const rowError = (place: string, message: string, cause?: unknown): PerwattError =>
   new PerwattError('DATASET_ROW_INVALID', `${place}: ${message}`, { cause });
-
-/** One JSON object a line. Throws for the first line that holds none. */
-export function* jsonlRows({ path, text }: TextFile): Generator<Row> {
-  for (const line of linesOf(text)) {
-    const place = `${path} line ${line.number}`;
-    yield { place, fields: objectOf(line.text, place) };
-  }
-}
-
-/** The rows of a JSON array, or of JSONL when the text is none. */
-export function* jsonRows(file: TextFile): Generator<Row> {
-  if (!file.text.trimStart().startsWith('[')) return yield* jsonlRows(file);
-  const rows = parse(file.text, file.path);
-  if (!Array.isArray(rows)) throw rowError(file.path, 'not a list of objects');
-  for (const [index, fields] of rows.entries()) {
-    const place = `${file.path} entry ${index + 1}`;
-    if (!isRecord(fields)) throw rowError(place, 'not an object');
-    yield { place, fields };
-  }
-}
-
-function objectOf(text: string, place: string): Readonly<Record<string, unknown>> {
-  const value = parse(text, place);
-  if (!isRecord(value)) throw rowError(place, 'not a JSON object');
-  return value;
-}
 
 function parse(text: string, place: string): unknown {
   try {

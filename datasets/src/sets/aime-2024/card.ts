@@ -1,0 +1,27 @@
+import type { DatasetCard } from '../card.js';
+
+export const aime2024Card: DatasetCard = {
+  id: 'aime-2024',
+  title: 'AIME 2024',
+  summary: '30 competition problems with whole-number answers from 0 to 999',
+  licence: 'problems © Mathematical Association of America',
+  grader: 'numeric',
+  source: 'https://maa.org',
+  splits: { test: 30 },
+  hub: {
+    repo: 'Maxwell-Jia/AIME_2024',
+    revision: null,
+    gated: false,
+    files: { test: 'aime_2024_problems.parquet' },
+  },
+  fields: [
+    ['problem', 'Problem', 'question'],
+    ['answer', 'Answer'],
+  ],
+  copies: [],
+  known_bad: [],
+  notes: [
+    'Thirty items: one is 3.3 points, so ask each many times and report avg@k and pass@k.',
+    'Copies with the answer inside the text of three problems went around; the first pull pins commit and sha256.',
+  ],
+};

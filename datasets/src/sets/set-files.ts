@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { messageOf, PerwattError, systemCode } from '@perwatt/core';
+import type { LoadContext } from '../dataset.js';
+import { badFile } from '../files/data-file.js';
+import { isRecord } from '../options.js';
+import type { DatasetCard } from './card.js';
+import { readPulled } from './pulled.js';
+
+/** A file to read rows from. */
+export interface SetFile {
+  /** As messages name it. */
+  readonly path: string;
+  readonly absolute: string;
+  /** Path within the folder given; absent where a file was given. */
+  readonly inside?: string;
+  readonly sha256?: string;
+}
+
+/** The files of a path: itself, or those of a folder in the order of their names. Throws `FILE_UNREADABLE`, `DATASET_ROW_INVALID`. */
+export async function filesAt(path: string, { root, signal }: LoadContext): Promise<SetFile[]> {
+  signal?.throwIfAborted();
+  const absolute = resolve(root, path);
+  try {
+    if (!(await stat(absolute)).isDirectory()) return [{ path, absolute }];
+    const names = existsSync(join(absolute, 'state.json'))
+      ? await arrowFiles(path, absolute)
+      : await namesUnder(absolute);
+    if (names.length === 0)
+      throw badFile(path, 'is a folder without data files', `Data files end in ${suffixes.join(', ')}.`);
+    return names.map((inside) => ({
+      path: `${path.replace(/[/\\]+$/, '')}/${inside}`,
+      absolute: join(absolute, inside),
+      inside,
+    }));
+  } catch (cause) {
+    if (cause instanceof PerwattError || systemCode(cause) === null) throw cause;
+    throw new PerwattError('FILE_UNREADABLE', `cannot read ${path}: ${systemCode(cause)}`, { cause });
+  }
+}
+
+const suffixes = ['.json', '.jsonl', '.csv', '.tsv', '.parquet', '.arrow', '.gz'];
+const MOST_FILES = 100_000;
+const DEEPEST = 16;
+
+async function namesUnder(folder: string, inside = '', depth = 0): Promise<string[]> {
+  const names: string[] = [];
+  const entries = await readdir(join(folder, inside), { withFileTypes: true });
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const name = inside === '' ? entry.name : `${inside}/${entry.name}`;
+    if (entry.isDirectory() && depth < DEEPEST && !entry.name.startsWith('.'))
+      names.push(...(await namesUnder(folder, name, depth + 1)));
+    else if (entry.isFile() && suffixes.some((suffix) => entry.name.toLowerCase().endsWith(suffix)))
+      names.push(name);
+    if (names.length > MOST_FILES) throw badFile(folder, `holds more than ${MOST_FILES} files`, 'Name one.');
+  }
+  return names;
+}
+
+/** The data files of a folder that the Arrow-based library of the hub saved; its `state.json` names them. */
+async function arrowFiles(path: string, absolute: string): Promise<string[]> {
+  const state = await readFile(join(absolute, 'state.json'), 'utf8');
+  const files = stateOf(state, path);
+  return files.map((file) => {
+    const name = isRecord(file) ? file['filename'] : undefined;
+    if (typeof name === 'string' && /^[\w.-]+$/.test(name) && !name.startsWith('.')) return name;
+    throw badFile(
+      `${path}/state.json`,
+      `names the file ${JSON.stringify(name)}, which is none of its own folder`,
+      'Use only folders whose `state.json` names files beside it.',
+    );
+  });
+}
+
+function stateOf(text: string, path: string): readonly unknown[] {
+  try {
+    const state: unknown = JSON.parse(text);
+    const files = isRecord(state) ? state['_data_files'] : undefined;
+    if (Array.isArray(files)) return files;
+    throw new Error('no list `_data_files`');
+  } catch (cause) {
+    throw badFile(`${path}/state.json`, `is not readable (${messageOf(cause)})`, 'Save the data set again.');
+  }
+}
+
+/** The pulled files of a split. Throws `DATASET_UNAVAILABLE`, which says how to get them. */
+export async function pulledFiles(
+  card: DatasetCard,
+  split: string,
+  { cache }: LoadContext,
+): Promise<SetFile[]> {
+  const pulled = cache === undefined ? null : await readPulled(card.id, cache);
+  const files = pulled?.files.filter((file) => file.split === split) ?? [];
+  if (files.length === 0)
+    throw new PerwattError(
+      'DATASET_UNAVAILABLE',
+      `data set "${card.id}" needs the option "path", or its split "${split}" pulled first`,
+      { hint: howToGet(card, split) },
+    );
+  return files.map(({ path, sha256 }) => ({ path, absolute: path, sha256 }));
+}
+
+/** How a split can be got, in words. */
+export function howToGet({ id, hub, how, source }: DatasetCard, split: string): string {
+  const pull =
+    hub?.files[split] === undefined
+      ? `Give the path of its file, from ${source}.`
+      : `Run \`perwatt datasets pull ${id}\`${split === Object.keys(hub.files)[0] ? '' : ` --split ${split}`}, or give the path of its file.`;
+  return how === undefined ? pull : `${how} ${pull}`;
+}
