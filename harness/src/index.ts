@@ -1,4 +1,5 @@
 export type { ClientPlace, CpuTimes, HarnessDeps, NamedEngine, PreparedModel } from './deps.js';
+export { parseAllowedEngines } from './engines/parse-allowed.js';
 export { type CellEstimate, estimatePlan, type PlanEstimate } from './estimate.js';
 export type { DrawnArrivals } from './load/arrival-stream.js';
 export { type CalibrationOptions, calibrateClient } from './load/calibrate.js';

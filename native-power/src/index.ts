@@ -1,3 +1,4 @@
+export { type RemoteEngineOptions, startRemoteEngine } from './agent/agent-engine.js';
 export {
   type AgentOptions,
   type AgentRecorder,

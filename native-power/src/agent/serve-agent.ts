@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import {
   type Clock,
+  type EngineHost,
   messageOf,
   PerwattError,
   type PowerSource,
@@ -19,6 +20,7 @@ import {
   samplesLine,
 } from './agent-protocol.js';
 import { channelsLine, statusLine } from './agent-status.js';
+import { engineAnswer, isEnginePage } from './serve-engines.js';
 
 export interface ServeAgentOptions {
   readonly host: string;
@@ -32,12 +34,14 @@ export interface ServeAgentOptions {
   /** Facts of the host, passed on as they are. */
   readonly facts: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
+  /** Starts engines for callers. Default: none is started, whatever is asked for. */
+  readonly engines?: EngineHost;
 }
 
 export interface ServedAgent {
   readonly url: string;
   readonly sources: readonly AgentSource[];
-  /** Ends every stream and the server. */
+  /** Ends every stream, every engine and the server. */
   close(): Promise<void>;
 }
 
@@ -62,15 +66,19 @@ export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgen
   };
   const streams = new Set<() => void>();
   const expected = digest(options.token);
-  const server = createServer((request, response) => {
-    if (!timingSafeEqual(digest(bearer(request)), expected))
-      return refuse(response, 401, 'the token is missing or wrong');
-    const url = new URL(request.url ?? '/', 'http://agent');
-    if (request.method !== 'GET') return refuse(response, 405, 'only GET is answered');
+  const pages = (url: URL, response: ServerResponse) => {
     if (url.pathname === '/v1/ping') return answer(response, pong(options.clock.now()));
     if (url.pathname === '/v1/facts') return answer(response, JSON.stringify(facts));
     if (url.pathname === '/v1/samples') return stream(url, response, { sources: options.sources, streams });
     refuse(response, 404, 'no such page; there are /v1/ping, /v1/facts and /v1/samples');
+  };
+  const server = createServer((request, response) => {
+    if (!timingSafeEqual(digest(bearer(request)), expected))
+      return refuse(response, 401, 'the token is missing or wrong');
+    const url = new URL(request.url ?? '/', 'http://agent');
+    if (isEnginePage(url.pathname)) return void answerEngines(request, url, { response, options });
+    if (request.method !== 'GET') return refuse(response, 405, 'only GET is answered');
+    pages(url, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
@@ -87,11 +95,23 @@ export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgen
     sources: described,
     async close() {
       for (const end of streams) end();
+      await options.engines?.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;
     },
   };
+}
+
+interface Answering {
+  readonly response: ServerResponse;
+  readonly options: ServeAgentOptions;
+}
+
+async function answerEngines(request: IncomingMessage, url: URL, { response, options }: Answering) {
+  const { status, body } = await engineAnswer(request, url, options.engines ?? null);
+  response.statusCode = status;
+  answer(response, JSON.stringify(body));
 }
 
 /** Domains are known only to a recorder. */

@@ -36,6 +36,7 @@ import {
 import { strategyById } from '@perwatt/strategies';
 import { calibrationsHere } from './calibration-store.js';
 import type { MakeDeps } from './commands/run.js';
+import { engineModel } from './engine-model.js';
 import type { Io } from './io.js';
 import { openMeters, splitSources } from './meters.js';
 import { powerPlace, sysRoot } from './power-place.js';
@@ -73,8 +74,10 @@ export const makeDeps =
       loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed }),
       grader: graderById,
       strategy: strategyById,
-      prepareModel: (entry, endpoint) =>
-        endpoint === null ? embedded(entry, { io, fetch }) : served(entry, endpoint, io),
+      prepareModel: async (entry, endpoint, engine = null) => {
+        if (engine !== null) return engineModel(entry, engine, { io, clock });
+        return endpoint === null ? embedded(entry, { io, fetch }) : served(entry, endpoint, io);
+      },
     };
   };
 
@@ -199,6 +202,8 @@ async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promi
       model: request_model,
       headersTimeoutMs: endpoint.headers_timeout_s * 1000,
       idleTimeoutMs: endpoint.idle_timeout_s * 1000,
+      ...(endpoint.profile === undefined ? {} : { profile: endpoint.profile }),
+      ...(endpoint.exact_length === undefined ? {} : { exactLength: endpoint.exact_length }),
       ...(apiKey === null ? {} : { apiKey }),
     });
   const trial = client();

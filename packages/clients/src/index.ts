@@ -1,5 +1,9 @@
 export { type EmbeddedClientOptions, embeddedClient } from './embedded/embedded-client.js';
 export { probeEngine } from './embedded/probe-engine.js';
+export { type EngineClientOptions, engineClient } from './engines/engine-client.js';
+export { type EngineCommand, type EngineTarget, engineCommand } from './engines/engine-command.js';
+export { type LaunchOptions, launchEngine } from './engines/launch-engine.js';
+export { type Profile, profileOfKind, profiles } from './engines/profiles.js';
 export { createLoadEngine, type LoadEngineOptions } from './http/load-engine.js';
 export { type OpenAiClientOptions, openAiClient } from './http/openai-client.js';
 export type { Api } from './http/openai-request.js';

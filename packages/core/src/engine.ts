@@ -130,8 +130,9 @@ export interface EngineFacts {
   readonly version: string | null;
   /** What was executed, arguments included. */
   readonly argv: readonly string[];
-  /** What it was told to load. */
+  /** What it was told to load, and the name that calls give. */
   readonly model: string;
+  readonly request_model: string;
   readonly image: string | null;
   /** Digest of the image in its registry, or its id where it has none. */
   readonly image_digest: string | null;
@@ -171,7 +172,7 @@ export interface EngineStatus {
   readonly state: 'starting' | 'ready' | 'failed' | 'stopped';
   /** What it is doing while it starts; why it failed. */
   readonly text: string;
-  /** Port it listens on, its facts and its profile, once it is ready. */
+  /** Once it is ready: the port it listens on, its facts and its profile. */
   readonly port: number | null;
   readonly facts: EngineFacts | null;
   readonly profile: ProfileName | null;

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { PerwattError, type PowerSource } from '@perwatt/core';
+import { resolve } from 'node:path';
+import { type EngineHost, messageOf, PerwattError, type PowerSource, systemCode } from '@perwatt/core';
+import { parseAllowedEngines } from '@perwatt/harness';
 import {
   type BestSourceOptions,
   bestSources,
@@ -10,6 +13,7 @@ import {
   serveAgent,
 } from '@perwatt/native-power';
 import { Command, InvalidArgumentError } from 'commander';
+import { engineHost } from '../engine-host.js';
 import type { Io } from '../io.js';
 import { powerPlace } from '../power-place.js';
 
@@ -18,6 +22,8 @@ interface Flags {
   readonly port: number;
   readonly tokenEnv?: string;
   readonly source?: readonly string[];
+  readonly allowEngines?: string;
+  readonly engineLogs: string;
   readonly json?: boolean;
 }
 
@@ -26,10 +32,15 @@ Examples:
   perwatt agent                                       on this machine only, with a token made up and printed
   PERWATT_AGENT_TOKEN=… perwatt agent --host 0.0.0.0 --token-env PERWATT_AGENT_TOKEN
 
+  perwatt agent --host 0.0.0.0 --token-env PERWATT_AGENT_TOKEN --allow-engines engines.yaml
+
 Name it in a matrix on another machine:
   power:
     agents:
       - { id: gpu-host, url: 'http://10.0.0.7:7171', token_env: PERWATT_AGENT_TOKEN }
+
+A caller with the token can start what the file of --allow-engines lists, and nothing else: it chooses an entry and one of
+the entry's models. Engines end with the agent, and when their caller is gone for half a minute.
 
 What is sent is not encrypted: beyond a network you trust, put it behind an SSH tunnel or a TLS proxy. Ctrl-C ends it.`;
 
@@ -47,6 +58,11 @@ export const agentCommand = (
       'environment variable that holds the token; default: one is made up and printed',
     )
     .option('--source <name...>', 'sources to offer; default: the most trustworthy that can be read')
+    .option(
+      '--allow-engines <file>',
+      'let callers start the engines that this file lists, with the models it lists; default: none',
+    )
+    .option('--engine-logs <dir>', 'folder of the logs of engines', 'perwatt-engines')
     .option('--json', 'print the address, the token and the sources as JSON')
     .addHelpText('after', examples)
     .action((flags: Flags) => agent(io, sources, flags));
@@ -54,9 +70,11 @@ export const agentCommand = (
 async function agent(
   io: Io,
   sources: (options: BestSourceOptions) => readonly PowerSource[],
-  { host, port, tokenEnv, source: names, json }: Flags,
+  flags: Flags,
 ): Promise<void> {
+  const { host, port, tokenEnv, source: names, json } = flags;
   const place = powerPlace(io);
+  const engines = enginesOf(flags, io);
   const given = tokenEnv === undefined ? null : tokenOf(tokenEnv, io);
   const token = given ?? randomBytes(24).toString('base64url');
   const served = await serveAgent({
@@ -68,6 +86,7 @@ async function agent(
     bootId: bootId(),
     facts: { ...hostFacts(place.root) },
     clock,
+    ...(engines === null ? {} : { engines }),
   });
   const offered = served.sources.map(({ name, domains }) => ({ name, domains: domains.map(({ id }) => id) }));
   if (json) {
@@ -85,6 +104,30 @@ async function agent(
   }
   await aborted(io.signal);
   await served.close();
+}
+
+/** Null unless the person who starts the agent allows engines by a file. */
+function enginesOf({ allowEngines, engineLogs }: Flags, io: Io): EngineHost | null {
+  if (allowEngines === undefined) return null;
+  const path = resolve(io.cwd, allowEngines);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new PerwattError(
+      'FILE_UNREADABLE',
+      `cannot read ${path}: ${systemCode(cause) ?? messageOf(cause)}`,
+      { cause },
+    );
+  }
+  return engineHost({
+    allowed: parseAllowedEngines(text, allowEngines),
+    env: io.env,
+    cwd: io.cwd,
+    log_folder: resolve(io.cwd, engineLogs),
+    clock,
+    onEvent: (line) => io.printError(line),
+  });
 }
 
 function tokenOf(name: string, io: Io): string {

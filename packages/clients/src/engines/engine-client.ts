@@ -24,7 +24,7 @@ interface Open {
 
 /**
  * A client whose server is started by `open` and ended by `close`, with all its processes. `ended` is aborted when the
- * server ends by itself; a call that breaks off is not answered before that is known.
+ * server ends by itself. Calls give the name that the engine knows its model by; a call that breaks off is not answered before that is known.
  */
 export function engineClient({ start, connect }: EngineClientOptions): Client {
   const ended = new AbortController();
@@ -57,8 +57,8 @@ export function engineClient({ start, connect }: EngineClientOptions): Client {
       return (await opening).facts;
     },
     async call(request, options) {
-      const { client } = await opened();
-      const record = await client.call(request, options);
+      const { client, engine } = await opened();
+      const record = await client.call({ ...request, model: engine.facts.request_model }, options);
       if (brokenOff(record)) await settled(ended.signal);
       return record;
     },

@@ -10,12 +10,11 @@ export interface FirstCall {
   readonly model: string;
   readonly timeout_ms: number;
   readonly signal: AbortSignal;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Sends one short call, which makes an engine load what it has put off. Why it was refused; null when it was answered. */
 export async function warmUp(origin: string, call: FirstCall): Promise<string | null> {
-  const { api, profile, model, timeout_ms, signal, headers } = call;
+  const { api, profile, model, timeout_ms, signal } = call;
   const input =
     api === 'chat'
       ? ({ kind: 'chat', messages: [{ role: 'user', content: 'Hi' }] } as const)
@@ -24,7 +23,6 @@ export async function warmUp(origin: string, call: FirstCall): Promise<string | 
   const { status, text } = await httpPage(`${origin}${callPath(addressOf(origin), api)}`, {
     timeout_ms,
     signal,
-    headers,
     body: requestBody(request, api, { profile: profiles[profile] }),
   });
   if (status === null) return text;

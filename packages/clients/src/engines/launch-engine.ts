@@ -78,6 +78,7 @@ export async function launchEngine(options: LaunchOptions): Promise<RunningEngin
         version: await engineVersion(origin, profile),
         argv: command.argv,
         model,
+        request_model: command.request_model,
         image: container?.image ?? null,
         image_digest: container === undefined ? null : await imageDigest(container, options.env),
         agent: null,
@@ -130,12 +131,11 @@ interface Starting {
 }
 
 async function makeReady(options: LaunchOptions, starting: Starting): Promise<void> {
-  const { id, entry, onProgress, api_key } = options;
+  const { id, entry, onProgress } = options;
   const { command, origin, profile, env, watched, sinceStart, log } = starting;
   const signal = AbortSignal.any([options.signal, watched.died]);
   const deadline_ms = entry.ready_timeout_s * 1000;
   const left_ms = () => Math.max(1000, Math.ceil(deadline_ms - sinceStart()));
-  const headers = api_key === undefined ? {} : { authorization: `Bearer ${api_key}` };
   const fail = (what: string) => new PerwattError('SERVER_FAILED', `engine "${id}" ${what}${tailText(log)}`);
   const stopped = () => {
     if (watched.died.aborted) throw fail('ended before it was ready'.concat(diedText(watched.died)));
@@ -150,7 +150,6 @@ async function makeReady(options: LaunchOptions, starting: Starting): Promise<vo
     deadline_ms,
     sinceStart,
     signal,
-    headers,
     onProgress: progress,
   });
   stopped();
@@ -167,7 +166,6 @@ async function makeReady(options: LaunchOptions, starting: Starting): Promise<vo
     model: command.request_model,
     timeout_ms: left_ms(),
     signal,
-    headers,
   });
   stopped();
   if (refused !== null)

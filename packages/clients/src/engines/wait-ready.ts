@@ -9,7 +9,6 @@ export interface ReadyOptions {
   readonly sinceStart: () => number;
   /** Ends the wait early: the run was stopped, or the engine ended. */
   readonly signal: AbortSignal;
-  readonly headers: Readonly<Record<string, string>>;
   /** Told what is waited for, about once a second. */
   readonly onProgress: (text: string) => void;
 }
@@ -18,7 +17,7 @@ const PROBE_MS = 2000;
 
 /** Asks for the health page until it answers 200; why not, once the deadline is over; null when it did or `signal` aborted. */
 export async function waitReady(options: ReadyOptions): Promise<string | null> {
-  const { health, deadline_ms, sinceStart, signal, headers, onProgress } = options;
+  const { health, deadline_ms, sinceStart, signal, onProgress } = options;
   let told = Number.NEGATIVE_INFINITY;
   let last = 'nothing was asked';
   for (
@@ -26,7 +25,7 @@ export async function waitReady(options: ReadyOptions): Promise<string | null> {
     sinceStart() < deadline_ms && !signal.aborted;
     wait_ms = Math.min(wait_ms * 1.5, 1000)
   ) {
-    const { status, text } = await httpPage(health, { timeout_ms: PROBE_MS, signal, headers });
+    const { status, text } = await httpPage(health, { timeout_ms: PROBE_MS, signal });
     if (status === 200) return null;
     last = status === null ? text : `status ${status}: ${excerpt(text)}`;
     if (sinceStart() - told >= 1000) {
