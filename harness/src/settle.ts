@@ -80,13 +80,14 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     before: [...settled.values()].some((row) => row.sitting < sitting),
     more: surviving.length > 0,
   };
+  const callsOf = byQuery(surviving);
   const rows = answers
     .filter((answer) => !settled.has(answer.query_id))
     .map((answer) =>
       queryRow(answer, {
         cell,
         run_id: run.manifest.run_id,
-        calls: surviving.filter((c) => c.query_id === answer.query_id),
+        calls: callsOf.get(answer.query_id) ?? [],
         energy: energies.get(answer.query_id) ?? null,
       }),
     );
@@ -184,6 +185,16 @@ export function seriesFromDisk(run: RunFolder, sitting: Sitting): PowerSeries[] 
 function survivors(calls: readonly CallRow[], answers: readonly TextRow[]): CallRow[] {
   const answered = new Set(answers.map((a) => a.query_id));
   return calls.filter((c) => answered.has(c.query_id));
+}
+
+function byQuery(calls: readonly CallRow[]): Map<string, CallRow[]> {
+  const groups = new Map<string, CallRow[]>();
+  for (const call of calls) {
+    const group = groups.get(call.query_id);
+    if (group === undefined) groups.set(call.query_id, [call]);
+    else group.push(call);
+  }
+  return groups;
 }
 
 interface WriteInput {

@@ -46,8 +46,17 @@ export function findReasoning(text: string, tags: readonly TagPair[] = reasoning
 const closes = (tags: readonly TagPair[], opening: string, tag: string) =>
   tags.some(([open, close]) => open === opening && close === tag);
 
+const patterns = new WeakMap<readonly TagPair[], RegExp>();
+
 /** All tags, the longer first, so that one which is the beginning of another doesn't hide it. */
 function tagPattern(tags: readonly TagPair[]): RegExp {
+  const known = patterns.get(tags);
+  if (known !== undefined) return known;
   const names = [...new Set(tags.flat())].sort((a, b) => b.length - a.length);
-  return new RegExp(names.map((name) => name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'gi');
+  const pattern = new RegExp(
+    names.map((name) => name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'),
+    'gi',
+  );
+  patterns.set(tags, pattern);
+  return pattern;
 }
