@@ -33,6 +33,8 @@ interface Finished {
 export function createSensor(model: SensorModel, start_ns: number, power_w: number): Sensor {
   const { kind, update_period_ns: period, lag_ns, quantum, sensing_share_ratio: share } = model;
   const looks = period * share;
+  /** Periods of which a reading may still want to know. */
+  const kept = Math.ceil(lag_ns / period) + 1;
   const ready: Finished[] = [];
   let at = start_ns;
   let end = start_ns + (1 - model.phase) * period;
@@ -46,13 +48,25 @@ export function createSensor(model: SensorModel, start_ns: number, power_w: numb
     end += period;
     seen_j = 0;
   };
+  const finishBy = (to_ns: number, watts: number, most: number) => {
+    for (let n = 0; n < most && end <= to_ns; n++) {
+      seen_j += (watts * (end - Math.max(at, end - looks))) / 1e9;
+      at = end;
+      finish();
+    }
+  };
+  /** Whole periods of one power that later ones take the place of before anyone reads. */
+  const skip = (periods: number, watts: number) => {
+    if (periods <= 0) return;
+    told_j += (periods * watts * period) / 1e9;
+    end += periods * period;
+    at = end - period;
+  };
   return {
     pass(to_ns, watts) {
-      while (end <= to_ns) {
-        seen_j += (watts * (end - Math.max(at, end - looks))) / 1e9;
-        at = end;
-        finish();
-      }
+      finishBy(to_ns, watts, 1);
+      skip(Math.floor((to_ns - end) / period) - kept, watts);
+      finishBy(to_ns, watts, Number.POSITIVE_INFINITY);
       seen_j += (watts * Math.max(to_ns - Math.max(at, end - looks), 0)) / 1e9;
       at = Math.max(at, to_ns);
     },
