@@ -132,6 +132,7 @@ export {
   tokensInWindow,
 } from './load/steady-state.js';
 export { busyLength, type CallEdges, shareByTime, type TimeShares } from './load/time-shares.js';
+export { TOKEN_TOLERANCE, type TokenAgreement, tokenAgreement } from './load/token-agreement.js';
 export {
   byYear,
   type DatedCell,
