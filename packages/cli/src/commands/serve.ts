@@ -27,7 +27,7 @@ Examples:
   perwatt serve --model ./my-model.gguf --name mine --port 8080 --sequences 4
   perwatt serve --mock --ttft-ms gamma:200:4 --tpot-ms batch:8:0.5 --fail reset:0.01 error:0.005
 
-Answers /v1/chat/completions and /v1/completions (with and without streaming), /v1/models and /health.
+Answers /v1/chat/completions and /v1/completions (with and without streaming), /v1/models, /health and /metrics.
 Ctrl-C ends it.
 
 With --mock there is no model: answers are words, at the times and with the failures that the options say, and every
@@ -90,6 +90,7 @@ async function serve(flags: Flags & { readonly model: string }, io: Io, clock: C
       port: flags.port,
       clock,
       wallTime: io.wallTime,
+      sequences: flags.sequences,
       ...(apiKey === undefined ? {} : { apiKey }),
     });
     const facts = await client.open();

@@ -46,8 +46,6 @@ export interface LaunchOptions {
  */
 export async function launchEngine(options: LaunchOptions): Promise<RunningEngine> {
   const { id, entry, model, name, clock } = options;
-  const began = clock.now();
-  const sinceStart = () => Number(clock.now() - began) / 1e6;
   const port = await freePort(entry.host, entry.port);
   const plain = engineCommand(id, entry, { model, name, port });
   const box = `perwatt-${id.toLowerCase().replace(/[^a-z0-9_.-]/g, '-')}-${port}`;
@@ -64,6 +62,8 @@ export async function launchEngine(options: LaunchOptions): Promise<RunningEngin
     cleanup: command.daemon?.stop ?? (container === undefined ? null : removal(container, box)),
     leaves: command.daemon !== undefined,
   });
+  const began = clock.now();
+  const sinceStart = () => Number(clock.now() - began) / 1e6;
   const watched = watch(processes, { what: id, log, leaves: command.daemon !== undefined });
   try {
     const origin = `http://${reachable(entry.host)}:${port}`;

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
+  type CallOptions,
   type CallRecord,
   type Client,
   type Clock,
@@ -11,6 +12,7 @@ import {
 import { type AnswerHead, answerJson, chunkJson, finishJson, usageChunkJson } from './answer-json.js';
 import { type Api, parseRequest } from './parse-request.js';
 import { errorBody, Refusal } from './refusal.js';
+import { type ServeCounts, serveCounts } from './serve-metrics.js';
 
 /** Who answers, under which names, and where. */
 export interface ServeOptions {
@@ -25,6 +27,8 @@ export interface ServeOptions {
   readonly clock: Clock;
   /** Bearer token that every call must carry. Default: none is asked for. */
   readonly apiKey?: string;
+  /** Calls that the client works on at once; those beyond wait, and `/metrics` says so. Default: it takes all. */
+  readonly sequences?: number;
   /** Wall time for the `created` fields; without it they are 0. */
   readonly wallTime?: () => Date;
 }
@@ -41,16 +45,17 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /**
  * Puts a client behind an OpenAI-compatible endpoint: `/v1/chat/completions`, `/v1/completions` (both with and without
- * streaming), `/v1/models` and `/health`. A caller that hangs up cancels its call. Throws `INPUT_INVALID` when the port can't
+ * streaming), `/v1/models`, `/health` and `/metrics`. A caller that hangs up cancels its call. Throws `INPUT_INVALID` when the port can't
  * be listened on, and what `client.open` throws.
  */
 export async function serveClient(options: ServeOptions): Promise<Served> {
   const facts = await options.client.open();
   const stopping = new AbortController();
+  const counts = serveCounts(options.sequences ?? null);
   let seq = 0;
   const server = createServer((request, response) => {
     seq += 1;
-    void handle(request, response, { options, facts, id: seq, signal: stopping.signal });
+    void handle(request, response, { options, facts, counts, id: seq, signal: stopping.signal });
   });
   const { host = '127.0.0.1', port = 0 } = options;
   await listen(server, host, port);
@@ -85,6 +90,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 interface Context {
   readonly options: ServeOptions;
   readonly facts: EndpointFacts;
+  readonly counts: ServeCounts;
   readonly id: number;
   readonly signal: AbortSignal;
 }
@@ -105,6 +111,8 @@ async function route(request: IncomingMessage, response: ServerResponse, context
   if (pathname === '/health') return only('GET', request, () => sendJson(response, 200, { status: 'ok' }));
   checkKey(request, context.options.apiKey);
   switch (pathname) {
+    case '/metrics':
+      return only('GET', request, () => sendText(response, context.counts.page()));
     case '/v1/models':
       return only('GET', request, () => sendJson(response, 200, modelsJson(context)));
     case '/v1/chat/completions':
@@ -176,7 +184,7 @@ interface Answering {
 }
 
 async function answer(api: Api, incoming: IncomingMessage, { response, context }: Answering): Promise<void> {
-  const { options } = context;
+  const { counts, options } = context;
   const { request, include_usage } = parseRequest(api, await bodyOf(incoming), options.models);
   const hungUp = new AbortController();
   response.on('close', () => hungUp.abort());
@@ -188,15 +196,26 @@ async function answer(api: Api, incoming: IncomingMessage, { response, context }
     created: createdAt(options),
     model: request.model,
   };
+  const ended = counts.begin();
+  const call = (more: CallOptions) =>
+    options.client.call(request, { signal, ...more }).then(
+      (record) => {
+        ended(record);
+        return record;
+      },
+      (error: unknown) => {
+        ended(null);
+        throw error;
+      },
+    );
   if (!request.stream) {
-    const record = await options.client.call(request, { signal });
+    const record = await call({});
     refuseFailed(record);
     return sendJson(response, 200, answerJson(of, record));
   }
   const stream = eventStream(response);
   let isFirst: 'first' | 'later' = 'first';
-  const record = await options.client.call(request, {
-    signal,
+  const record = await call({
     onDelta: ({ content }) => {
       if (content === '') return;
       stream.send(chunkJson(of, content, isFirst));
@@ -249,6 +268,14 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
       code: 'too_large',
     });
   return Buffer.concat(chunks).toString('utf8');
+}
+
+function sendText(response: ServerResponse, text: string): void {
+  response.writeHead(200, {
+    'content-type': 'text/plain; version=0.0.4',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
