@@ -120,7 +120,6 @@ async function errors(programs, shared, rounds) {
     const found = errorsOf(
       calls,
       lines.map((line) => JSON.parse(line)),
-      streams,
     );
     rows.push({ program: program.name, streams, round, ...found });
     const { n, p50 } = found.ttft_ms;

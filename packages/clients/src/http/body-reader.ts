@@ -6,7 +6,7 @@ import { createSseParser } from './sse.js';
 
 /** Reads one response body, a socket read at a time. */
 export interface BodyReader {
-  /** Takes what one read brought at `at`; a failure ends the call. */
+  /** Takes what one read brought at `at`, of which it keeps nothing but copies; a failure ends the call. */
   take(bytes: Uint8Array, at: Instant): Failure | null;
   /** The body has ended: the failure it amounts to, or null for an answer. `cut` says how the connection broke, if it did. */
   end(cut: Failure | null): Failure | null;
@@ -103,8 +103,8 @@ export function streamReader(target: StreamTarget): BodyReader {
   return {
     take(bytes, now) {
       at = now;
-      if (target.times.first_event_ns === null) kept.add(bytes);
       parser.push(bytes);
+      if (target.times.first_event_ns === null) kept.add(bytes);
       return failure;
     },
     end(cut) {
@@ -189,7 +189,7 @@ function keptBytes(limit = MAX_KEPT_BYTES) {
   let size = 0;
   return {
     add(bytes: Uint8Array) {
-      if (size < limit) parts.push(bytes);
+      if (size < limit) parts.push(new Uint8Array(bytes));
       size += bytes.length;
     },
     text: (): string =>

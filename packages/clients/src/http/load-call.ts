@@ -1,35 +1,12 @@
-import type { Clock, Instant } from '@perwatt/core';
-import type { Dispatcher } from 'undici';
-import { type BodyReader, noEventTimes } from './body-reader.js';
-import { bodyReaderFor, type ResponseHeaders } from './body-reader-for.js';
+import type { Instant } from '@perwatt/core';
+import { type BodyReader, type EventTimes, noEventTimes } from './body-reader.js';
+import { bodyReaderFor } from './body-reader-for.js';
 import type { EndedCall } from './call-columns.js';
 import type { ChunkTemplates } from './chunk-template.js';
 import { countTokens } from './count-tokens.js';
 import { createAnswer } from './delta.js';
-import { type Failure, failureOf, type Phase } from './failure.js';
-
-/** One stamp for everything that a socket read brings. */
-export interface ReadClock extends Clock {
-  /** Now, or the same as before where the read at hand has a stamp already. */
-  read(): Instant;
-}
-
-/** All callbacks of one socket read run before the next microtask. */
-export function readClock(clock: Clock): ReadClock {
-  let at: Instant | null = null;
-  const forget = () => {
-    at = null;
-  };
-  return {
-    now: () => clock.now(),
-    read() {
-      if (at !== null) return at;
-      at = clock.now();
-      queueMicrotask(forget);
-      return at;
-    },
-  };
-}
+import type { Failure, Phase } from './failure.js';
+import type { ResponseHead } from './response-reader.js';
 
 /** What a call of the load engine needs to know beside its body. */
 export interface LoadCallOptions {
@@ -38,24 +15,22 @@ export interface LoadCallOptions {
   readonly dispatch_ns: Instant;
   readonly bytes_out: number;
   readonly streamed: boolean;
-  readonly clock: ReadClock;
+  /** Whether its text is wanted. */
+  readonly keep_text: boolean;
   readonly templates: ChunkTemplates;
-  /** Whether the connection has just been made; asked once, when the call is put on it. */
-  readonly takeFresh: () => boolean;
-  readonly onEnd: (call: LoadCall, ended: EndedCall) => void;
 }
 
 /**
  * One request of the load engine from dispatch to its row: like the client's exchange, without texts, promises and timers of its
  * own. No method throws.
  */
-export class LoadCall implements Dispatcher.DispatchHandler {
+export class LoadCall {
   readonly #options: LoadCallOptions;
   readonly #answer = createAnswer();
-  readonly #times = noEventTimes();
+  readonly #times: EventTimes = noEventTimes();
   #phase: Phase = 'queued';
-  #over = false;
-  #controller: Dispatcher.DispatchController | null = null;
+  #end_ns: Instant | null = null;
+  #failure: Failure | null = null;
   #reader: BodyReader | null = null;
   #http_status: number | null = null;
   #conn_reused: boolean | null = null;
@@ -70,83 +45,80 @@ export class LoadCall implements Dispatcher.DispatchHandler {
     this.#options = options;
   }
 
-  /** When it last got anywhere, or null while it waits for a connection; and what it waits for. */
-  get waiting(): { readonly since_ns: Instant | null; readonly phase: Phase } {
-    return { since_ns: this.#read_ns ?? this.#headers_ns ?? this.#socket_ns, phase: this.#phase };
+  get phase(): Phase {
+    return this.#phase;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#over) {
-      controller.abort(new Error('the call was cancelled'));
-      return;
-    }
-    this.#controller = controller;
+  /** Whether it has ended. */
+  get over(): boolean {
+    return this.#end_ns !== null;
+  }
+
+  /** When it last got anywhere; null while it waits for a connection. */
+  get since_ns(): Instant | null {
+    return this.#read_ns ?? this.#headers_ns ?? this.#socket_ns;
+  }
+
+  /** It is put on a connection. */
+  start(at: Instant, reused: boolean): void {
     this.#phase = 'sent';
-    this.#socket_ns = this.#options.clock.now();
-    this.#conn_reused = !this.#options.takeFresh();
-    // undici writes the whole request right after this call returns.
-    queueMicrotask(this.#onSent);
+    this.#socket_ns = at;
+    this.#conn_reused = reused;
   }
 
-  readonly #onSent = (): void => {
-    if (!this.#over) this.#sent_ns = this.#options.clock.now();
-  };
+  /** All of the request has been handed to the system. */
+  sent(at: Instant): void {
+    if (this.#phase === 'sent') this.#sent_ns = at;
+  }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: ResponseHeaders,
-  ): void {
-    if (this.#over || status < 200) return;
+  head({ status, headers }: ResponseHead, at: Instant): void {
     this.#phase = 'body';
-    this.#headers_ns = this.#options.clock.read();
+    this.#headers_ns = at;
     this.#http_status = status;
-    const { streamed, templates } = this.#options;
+    const { streamed, templates, keep_text: keepText } = this.#options;
     this.#reader = bodyReaderFor(
       { status, headers },
-      { streamed, answer: this.#answer, times: this.#times, onDelta: ignore, templates, keepText: false },
+      { streamed, answer: this.#answer, times: this.#times, onDelta: ignore, templates, keepText },
     );
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#over) return;
-    const at = this.#options.clock.read();
+  /** Part of the body. May end the call. */
+  data(bytes: Uint8Array, at: Instant): void {
     if (this.#read_ns !== at) this.#reads += 1;
     this.#read_ns = at;
-    this.#bytes_in += chunk.length;
-    const failure = this.#reader?.take(chunk, at) ?? null;
-    if (failure !== null) this.#abandon(failure, at);
+    this.#bytes_in += bytes.length;
+    const failure = this.#reader?.take(bytes, at) ?? null;
+    if (failure !== null) this.#settle(failure, at);
   }
 
-  onResponseEnd(): void {
-    if (!this.#over) this.#settle(this.#reader?.end(null) ?? null, this.#options.clock.read());
+  /** The response is whole. */
+  finish(at: Instant): void {
+    if (this.#end_ns === null) this.#settle(this.#reader?.end(null) ?? null, at);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.#over) this.end(failureOf(error, this.#phase));
+  /** The connection is of no more use: what has come is judged. */
+  end(cut: Failure, at: Instant): void {
+    if (this.#end_ns === null) this.#settle(this.#reader === null ? cut : this.#reader.end(cut), at);
   }
 
-  /** Ends the call as if the connection had broken. */
-  end(cut: Failure): void {
-    if (this.#over) return;
-    this.#abandon(this.#reader === null ? cut : this.#reader.end(cut), this.#options.clock.now());
+  #settle(failure: Failure | null, at: Instant): void {
+    this.#failure = failure;
+    this.#end_ns = at;
   }
 
-  #abandon(failure: Failure | null, end_ns: Instant): void {
-    const controller = this.#controller;
-    this.#settle(failure, end_ns);
-    controller?.abort(new Error(failure?.message ?? 'the answer is complete'));
+  /** Text of the answer, where it was wanted and the call ended well; else null. */
+  get text(): string | null {
+    const wanted = this.#options.keep_text && this.#end_ns !== null && this.#failure === null;
+    return wanted ? this.#answer.soFar().content : null;
   }
 
-  #settle(failure: Failure | null, end_ns: Instant): void {
-    this.#over = true;
-    this.#options.onEnd(this, this.#endedCall(failure, end_ns));
-  }
-
-  #endedCall(failure: Failure | null, end_ns: Instant): EndedCall {
+  /** What came of it, once it has ended. */
+  ended(): EndedCall {
+    const failure = this.#failure;
     const soFar = this.#answer.soFar();
     const { row, sched_ns, dispatch_ns, bytes_out, streamed } = this.#options;
-    const { icl_ns, event_tokens, ...times } = streamed ? this.#times : noEventTimes();
+    const times = streamed ? this.#times : noEventTimes();
+    const { icl_ns, event_tokens } = times;
     const counted = failure === null ? countTokens(soFar) : null;
     const { usage } = soFar;
     return {
@@ -156,8 +128,12 @@ export class LoadCall implements Dispatcher.DispatchHandler {
       socket_ns: this.#socket_ns,
       sent_ns: this.#sent_ns,
       headers_ns: this.#headers_ns,
-      ...times,
-      end_ns,
+      first_event_ns: times.first_event_ns,
+      first_any_ns: times.first_any_ns,
+      first_content_ns: times.first_content_ns,
+      last_content_ns: times.last_content_ns,
+      done_ns: times.done_ns,
+      end_ns: this.#end_ns,
       status: failure?.status ?? 'ok',
       http_status: this.#http_status,
       finish_reason: soFar.finish_reason,

@@ -18,6 +18,7 @@ export type WholeEvent = (bytes: Uint8Array, start: number) => number;
 
 /** Takes the bytes of one event stream as they come. */
 export interface SseParser {
+  /** Keeps nothing of the bytes but copies. */
   push(bytes: Uint8Array): void;
   /** The stream has ended: dispatches the event still pending, if any. */
   end(): void;
@@ -133,7 +134,7 @@ function createLine() {
   return {
     begun: () => parts.length > 0,
     keep(part: Uint8Array) {
-      parts.push(part);
+      parts.push(new Uint8Array(part));
     },
     finish(last: Uint8Array): Buffer {
       if (parts.length === 0) return Buffer.from(last.buffer, last.byteOffset, last.byteLength);

@@ -58,6 +58,8 @@ export interface MockLogLine {
   readonly id: string;
   /** Header `x-request-id` of the request, else the `user` of its body; null without either. */
   readonly request_id: string | null;
+  /** Whether it was the first request of its connection. */
+  readonly fresh: boolean;
   /** The whole request had arrived. */
   readonly received_ns: string;
   /** When each event with text was handed to the socket. */

@@ -46,6 +46,8 @@ export interface Play {
   readonly plan: AnswerPlan;
   readonly fail: MockFailure | null;
   readonly request_id: string | null;
+  /** Whether it was the first request of its connection. */
+  readonly fresh: boolean;
   readonly received_ns: bigint;
   readonly sink: AnswerSink;
 }
@@ -105,7 +107,8 @@ ${form.tokens_per_event}
 ${form.model}
 ${running_usage ? prompt_tokens : ''}`;
 
-function sendWhole(stage: Stage, { n, plan, sink, received_ns, request_id }: Play): void {
+function sendWhole(stage: Stage, given: Play): void {
+  const { n, plan, sink } = given;
   const at_ns = stage.nowNs();
   const id = idOf(n);
   const more = (tokens: number) => (plan.running_usage ? usageText(plan, tokens) : '');
@@ -113,7 +116,7 @@ function sendWhole(stage: Stage, { n, plan, sink, received_ns, request_id }: Pla
   const tail = remembered(stage, `${formKey(plan)}\n${tailKey(plan)}`, () => preassembled(tailText(plan)));
   sink.write(Buffer.concat([filled(body, id, at_ns), filled(tail, id, at_ns)]));
   const sent = Array.from({ length: stage.log === null ? 0 : eventsOf(plan) }, () => at_ns);
-  finish(stage, { n, plan, received_ns, request_id, sent, first_ns: at_ns, tokens: plan.form.tokens });
+  finish(stage, { ...given, sent, first_ns: at_ns, tokens: plan.form.tokens });
   sink.free();
 }
 
@@ -133,20 +136,23 @@ function tailText(plan: AnswerPlan): string {
   return `${chunkOf(`${last}${usage}data: [DONE]\n\n`)}${LAST_CHUNK}`;
 }
 
-interface Finished {
-  readonly n: number;
-  readonly plan: AnswerPlan;
-  readonly received_ns: bigint;
-  readonly request_id: string | null;
+interface Finished extends Omit<Play, 'fail' | 'sink'> {
   readonly sent: readonly bigint[];
   readonly first_ns: bigint;
   readonly tokens: number;
 }
 
-function finish(stage: Stage, { n, plan, received_ns, request_id, sent, first_ns, tokens }: Finished): void {
+function finish(stage: Stage, { n, plan, sent, first_ns, tokens, ...given }: Finished): void {
+  const { received_ns, request_id, fresh } = given;
   stage.counts.generated_tokens += tokens;
   stage.counts.ttft_sum_s += Number(first_ns - received_ns) / 1e9;
-  stage.log?.({ id: idOf(n), request_id, received_ns: String(received_ns), sent_ns: sent.map(String) });
+  stage.log?.({
+    id: idOf(n),
+    request_id,
+    fresh,
+    received_ns: String(received_ns),
+    sent_ns: sent.map(String),
+  });
   end(stage, true, plan);
 }
 

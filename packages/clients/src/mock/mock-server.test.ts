@@ -72,6 +72,7 @@ describe('answers', () => {
       expect(stamps).toEqual([...stamps].sort((a, b) => (a < b ? -1 : 1)));
       expect(stamps[0]).toBeGreaterThan(before);
       expect(lines).toHaveLength(1);
+      expect(lines[0]?.fresh).toBe(true);
       expect(lines[0]?.sent_ns.map(BigInt)).toEqual(stamps.slice(0, 4));
       expect(BigInt(lines[0]?.received_ns ?? 0)).toBeGreaterThan(before);
     },

@@ -40,6 +40,8 @@ const SLOW_HEADERS_MS = 1000;
 interface Connection {
   readonly socket: Socket;
   readonly free: () => void;
+  /** Calls that came over it. */
+  calls: number;
 }
 
 /** Listens in this process. Throws `INPUT_INVALID` where the address can't be taken. */
@@ -120,6 +122,7 @@ export async function listenMock(options: MockServerOptions, effects: MockEffect
     const n = counts.requests;
     counts.requests += 1;
     counts.prompt_tokens += plan.prompt_tokens;
+    connection.calls += 1;
     const luck = options.failures === undefined ? 1 : createRng(seedFrom(seed, 'failures', n))();
     const fail = plan.fail ?? failureAt(options.failures, luck);
     if (fail !== null && !midway.has(fail) && fail !== 'slow_headers') counts.failed += 1;
@@ -128,6 +131,7 @@ export async function listenMock(options: MockServerOptions, effects: MockEffect
       plan,
       fail: fail !== null && midway.has(fail) && !plan.stream ? null : fail,
       request_id: effects.log === null ? null : (request.header('x-request-id') ?? plan.user),
+      fresh: connection.calls === 1,
       received_ns: effects.nowNs(),
       sink: sinkOf(connection),
     });
@@ -148,8 +152,9 @@ export async function listenMock(options: MockServerOptions, effects: MockEffect
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
+    const connection: Connection = { socket, free: () => reader.next(), calls: 0 };
     const reader = createRequestReader({
-      onRequest: (request) => route({ socket, free: () => reader.next() }, request),
+      onRequest: (request) => route(connection, request),
       onExpect: () => void socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
       onBad: (status, reason) => void socket.end(errorPage(status, reason, 'connection: close\r\n')),
     });

@@ -9,10 +9,10 @@ const both = (values) => {
 /**
  * How far a program's times lie from the server's own stamps, ms, p50 and p99 over calls: its time to the first token less
  * the server's, from the whole request to the first token sent; its mean gap between tokens against the server's, and each gap where
- * it tells them, both as distances. The first `skip` calls to arrive are left out: they open the connections.
+ * it tells them, both as distances. The first call of each connection is left out: it has to open it.
  */
-export function errorsOf(calls, log, skip) {
-  const arrived = log.toSorted((a, b) => Number(BigInt(a.received_ns) - BigInt(b.received_ns))).slice(skip);
+export function errorsOf(calls, log) {
+  const arrived = log.filter(({ fresh }) => !fresh);
   const byKey = new Map(
     arrived.flatMap((line) => [
       [line.request_id, line],
