@@ -40,3 +40,4 @@ export { type Protocol, protocols } from './protocols.js';
 export { type Lease, localQueue, type Queue } from './queue.js';
 export { type RunOptions, type RunOutcome, resumeRun, runPlan } from './run-matrix.js';
 export type { WattsNow } from './series-memory.js';
+export { type FleetDevice, simulatedWorld, type WorldParts } from './simulate/simulated-world.js';

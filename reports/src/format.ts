@@ -1,3 +1,4 @@
+import type { Provenance } from '@perwatt/core';
 import type { MetricValue } from '@perwatt/metrics';
 
 /** What stands for a value that is missing. */
@@ -63,15 +64,25 @@ export function formatJoules(joules: number): string {
   return `${formatNumber(joules)} J`;
 }
 
-/** Whether a value is made of estimated joules and has to say so. */
-export const isEstimated = ({ provenance }: Pick<MetricValue, 'provenance'>): boolean =>
-  provenance === 'estimated';
+/** What a figure that no sensor measured is called: `estimated`, `simulated`; null for any other. */
+export const unmeasured = (provenance: Provenance | null): 'estimated' | 'simulated' | null =>
+  provenance === 'estimated' || provenance === 'simulated' ? provenance : null;
+
+/** What stands before such a figure: `~` estimated, `†` simulated. */
+export const provenanceMark = (provenance: Provenance | null): '' | '~' | '†' =>
+  provenance === 'estimated' ? '~' : provenance === 'simulated' ? '†' : '';
+
+/** What the marks of some figures mean, one line each. */
+export const markNotes = (tiers: readonly (Provenance | null)[]): string[] => [
+  ...(tiers.includes('estimated') ? ['~ estimated from processor load, not measured'] : []),
+  ...(tiers.includes('simulated') ? ['† simulated: laws say it, nothing was run or measured'] : []),
+];
 
 /** One metric without its unit, for a table whose head has it: per cent, time, or digits that mean something. */
 export function formatMetric(metric: MetricValue): string {
   const { value, unit } = metric;
   if (value === null) return DASH;
-  const mark = isEstimated(metric) ? '~' : '';
+  const mark = provenanceMark(metric.provenance);
   if (unit === '1') return formatShare(metric);
   if (unit === 'ns') return formatNanos(value);
   return `${mark}${formatNumber(value, meaningfulDigits(metric))}`;

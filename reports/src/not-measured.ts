@@ -32,6 +32,12 @@ function powerMissing({ cells, power }: Draft): NotMeasured[] {
       text: 'Joules were estimated from processor load, not measured: the true power of the host is unknown. Values marked ~ are good for orders of magnitude, not for claims.',
     });
   }
+  if (cells.some(({ energy }) => energy.boundary?.provenance === 'simulated')) {
+    notes.push({
+      code: 'simulated',
+      text: 'Nothing here was run or measured: answers, times and joules follow the laws under `simulate` of the matrix. They say what such a fleet would show, and nothing of any real device.',
+    });
+  }
   const used = new Set(cells.flatMap(({ energy }) => energy.boundary?.domains.map(({ id }) => id) ?? []));
   const unused = power.flatMap(({ domains }) => domains).filter(({ id }) => !used.has(id));
   if (unused.length > 0) {

@@ -1,5 +1,5 @@
 import type { MetricId, MetricValue } from '@perwatt/metrics';
-import { formatJoules, formatMetric, formatWithUnit } from './format.js';
+import { formatJoules, formatMetric, formatWithUnit, provenanceMark } from './format.js';
 import { type Html, html } from './html.js';
 import { estimatedBadge, tierBadge } from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
@@ -81,7 +81,7 @@ function energyCard({ cells }: RunResults): Html {
   }
   const rows = [...tiers.values()].map(({ joules, cells: count, first }) => {
     const provenance = first.energy.boundary?.provenance ?? null;
-    const mark = provenance === 'estimated' ? '~' : '';
+    const mark = provenanceMark(provenance);
     const domains = first.energy.boundary?.domains.map(({ id }) => id).join(' + ') ?? '';
     return html`<dt>${domains}</dt><dd>${mark}${formatJoules(joules)} ${tierBadge(provenance)}<small>while calls were in flight, ${counted(count, 'cell')}</small></dd>`;
   });
@@ -93,6 +93,7 @@ function energyCard({ cells }: RunResults): Html {
 export function headline(results: RunResults): Html {
   const { name, run_id, host, models, datasets, strategies, protocol, cells, status } = results;
   const estimated = cells.some(({ energy }) => energy.boundary?.provenance === 'estimated');
+  const simulated = cells.some(({ energy }) => energy.boundary?.provenance === 'simulated');
   const parts = [
     counted(models.length, 'model'),
     counted(datasets.length, 'data set'),
@@ -101,7 +102,7 @@ export function headline(results: RunResults): Html {
   return html`<header>
 <h1>${name}: intelligence per watt</h1>
 <p class="soft">${parts.join(' × ')} on ${host.cpu ?? 'an unnamed processor'} (${host.hostname}), ${startedText(results)}, protocol ${protocol}. Run <code>${run_id}</code>${status === 'done' ? '' : `, ${status}`}.</p>
-${estimated ? html`<p class="note"><strong>Energy on this page is estimated</strong> from processor load, not measured by a sensor. Every value made of it is marked ~.</p>` : html``}
+${estimated ? html`<p class="note"><strong>Energy on this page is estimated</strong> from processor load, not measured by a sensor. Every value made of it is marked ~.</p>` : html``}${simulated ? html`<p class="note"><strong>Everything on this page is simulated.</strong> Answers, times and joules follow laws; nothing was run or measured. Every joule is marked †.</p>` : html``}
 </header>
 <div class="cards">${queriesCard(results)}${bests.map((card) => bestCard(results, card))}${energyCard(results)}</div>`;
 }

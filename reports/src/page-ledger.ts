@@ -1,6 +1,6 @@
 import { type CallPhase, callPhases } from '@perwatt/metrics';
 import type { DomainLedger } from '@perwatt/records';
-import { DASH, formatNanos, formatNumber, formatPercent } from './format.js';
+import { DASH, formatNanos, formatNumber, formatPercent, provenanceMark } from './format.js';
 import { type Html, html } from './html.js';
 import { modelDot, reasonText, tierBadge } from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
@@ -20,7 +20,7 @@ function rows(results: RunResults, cell: CellResult): Html[] {
   const domains = results.power.flatMap((source) => source.domains);
   return cell.ledgers.map((ledger) => {
     const provenance = domains.find(({ id }) => id === ledger.domain)?.provenance ?? null;
-    const mark = provenance === 'estimated' ? '~' : '';
+    const mark = provenanceMark(provenance);
     return html`<tr><th scope="row">${modelDot(results, model)}${model}<small>${[dataset, strategy, load].join(' · ')}</small></th>
 <td class="name">${ledger.domain}${ledger.in_total ? html`` : html`<small>not in the total</small>`} ${tierBadge(provenance)}</td>
 <td class="n">${joules(ledger.meter_j, mark)}${ledger.reason === null ? html`` : html`<small>${reasonText(ledger.reason)}</small>`}</td><td class="n">${joules(ledger.queries_j, mark)}</td><td class="n">${joules(ledger.unattributed_j, mark)}</td><td class="n">${joules(ledger.lost_work_j, mark)}</td>
@@ -40,7 +40,7 @@ export function ledgerSection(results: RunResults): Html {
 const kinds = { host_idle: 'idle host', loaded_idle: 'idle, model loaded' } as const;
 
 function baselineRows(results: RunResults, cell: CellResult): Html[] {
-  const mark = cell.energy.boundary?.provenance === 'estimated' ? '~' : '';
+  const mark = provenanceMark(cell.energy.boundary?.provenance ?? null);
   return cell.baselines.map(
     ({ kind, when, shared, length_ns, age_ns, power_w, drift_ratio, sitting }) =>
       html`<tr><th scope="row">${modelDot(results, cell.point.model)}${cell.point.model}<small>${[cell.point.dataset, cell.point.strategy, cell.point.load].join(' · ')}${cell.baselines.some((b) => b.sitting > 0) ? ` · sitting ${sitting}` : ''}</small></th>
@@ -50,7 +50,7 @@ function baselineRows(results: RunResults, cell: CellResult): Html[] {
 
 function phaseRow(results: RunResults, cell: CellResult): Html {
   const { energy, energy_detail: detail, point } = cell;
-  const mark = energy.boundary?.provenance === 'estimated' ? '~' : '';
+  const mark = provenanceMark(energy.boundary?.provenance ?? null);
   const { phases, method, reason } = detail.phases;
   const part = (phase: CallPhase) =>
     html`<td class="n">${joules(phases?.[phase].energy_j ?? null, mark)}</td>`;

@@ -1,7 +1,7 @@
 import type { Provenance } from '@perwatt/core';
 import type { MetricId, MetricValue } from '@perwatt/metrics';
 import { modelColour } from './colours.js';
-import { DASH, formatMetric, formatNumber, formatPercent, isEstimated, meaningfulDigits } from './format.js';
+import { DASH, formatMetric, formatNumber, formatPercent, meaningfulDigits, unmeasured } from './format.js';
 import { type Html, html } from './html.js';
 import type { CellResult, RunResults } from './results-types.js';
 
@@ -19,14 +19,14 @@ const tierTexts: Readonly<Record<Provenance, string>> = {
 export const tierBadge = (provenance: Provenance | null): Html =>
   provenance === null
     ? html``
-    : html`<span class="badge ${provenance === 'estimated' ? 'estimated' : 'tier'}" title="${tierTexts[provenance]}">${provenance}</span>`;
+    : html`<span class="badge ${unmeasured(provenance) === null ? 'tier' : 'estimated'}" title="${tierTexts[provenance]}">${provenance}</span>`;
 
 export const verdictBadge = ({ verdict }: CellResult): Html =>
   html`<span class="badge ${verdict.state}">${verdict.state}</span>`;
 
-/** `estimated` wherever an estimated joule stands. */
-export const estimatedBadge = (metric: MetricValue): Html =>
-  isEstimated(metric) && metric.value !== null ? html` ${tierBadge('estimated')}` : html``;
+/** `estimated` or `simulated` wherever a joule stands that no sensor measured. */
+export const estimatedBadge = ({ provenance, value }: MetricValue): Html =>
+  value !== null && unmeasured(provenance) !== null ? html` ${tierBadge(provenance)}` : html``;
 
 /** A name that may wrap after its joints, and nowhere else while there is room. */
 export const breakable = (name: string): Html =>

@@ -1,6 +1,7 @@
+import type { MetricValue } from '@perwatt/metrics';
 import { datasetSymbol, modelColour } from './colours.js';
 import type { Figure } from './figure.js';
-import { formatMetric, formatShare, isEstimated } from './format.js';
+import { formatMetric, formatShare, unmeasured } from './format.js';
 import { byWorkload } from './pareto-cells.js';
 import type { CellResult, RunResults } from './results-types.js';
 
@@ -13,12 +14,17 @@ const y = ({ metrics }: CellResult): number => metrics.accuracy.value ?? 0;
 /** Plotly reads a few tags in texts; names must not bring any. */
 const plain = (text: string): string => text.replace(/[<>&]/g, '·');
 
+const tierText = ({ provenance }: MetricValue): string => {
+  const tier = unmeasured(provenance);
+  return tier === null ? '' : ` (${tier})`;
+};
+
 function hover(cell: CellResult): string {
   const { point, metrics, verdict } = cell;
   return [
     `<b>${plain(point.model)}</b> · ${plain(point.dataset)} · ${plain(point.strategy)} · ${plain(point.load)}`,
     `accuracy ${formatShare(metrics.accuracy)}`,
-    `${formatMetric(metrics.energy_per_query_j)} J/query${isEstimated(metrics.energy_per_query_j) ? ' (estimated)' : ''}`,
+    `${formatMetric(metrics.energy_per_query_j)} J/query${tierText(metrics.energy_per_query_j)}`,
     `IPJ ${formatMetric(metrics.ipj_per_j)} 1/J`,
     verdict.state,
   ].join('<br>');
@@ -47,7 +53,7 @@ function pointsOf(results: RunResults, cells: readonly CellResult[]) {
   const first = cells[0];
   if (first === undefined) return [];
   const { model, dataset } = first.point;
-  const estimated = isEstimated(first.metrics.energy_per_query_j);
+  const told = tierText(first.metrics.energy_per_query_j);
   const colour = modelColour(results.models, model);
   const invalid = (cell: CellResult) => cell.verdict.state === 'invalid';
   return [
@@ -57,7 +63,7 @@ function pointsOf(results: RunResults, cells: readonly CellResult[]) {
       text: cells.map(({ point }) => plain(point.strategy)),
       textposition: 'top right',
       textfont: { size: 10 },
-      name: `${plain(model)} · ${plain(dataset)}${estimated ? ' (estimated)' : ''}`,
+      name: `${plain(model)} · ${plain(dataset)}${told}`,
       x: cells.map(x),
       y: cells.map(y),
       error_x: { ...errors(cells, 'energy_per_query_j'), color: `${colour}88` },
@@ -68,7 +74,7 @@ function pointsOf(results: RunResults, cells: readonly CellResult[]) {
         color: colour,
         size: 11,
         opacity: cells.map((cell) => (invalid(cell) ? 0.35 : 1)),
-        symbol: `${datasetSymbol(results.datasets, dataset)}${estimated ? '-open' : ''}`,
+        symbol: `${datasetSymbol(results.datasets, dataset)}${told === '' ? '' : '-open'}`,
         line: { width: 2, color: colour },
       },
     },
@@ -95,7 +101,7 @@ function frontsOf({ cells }: RunResults) {
 
 /**
  * Accuracy against energy per query: one mark a cell with its bounds, one colour a model, one symbol a data set (open
- * where joules are estimated), pale where the cell is invalid, and the front of every workload. Null without a point.
+ * where joules are estimated or simulated), pale where the cell is invalid, and the front of every workload. Null without a point.
  */
 export function paretoFigure(results: RunResults): Figure | null {
   const cells = results.cells.filter(hasBoth);
@@ -105,13 +111,14 @@ export function paretoFigure(results: RunResults): Figure | null {
   const groups = results.models.flatMap((model) =>
     byWorkload(cells.filter(({ point }) => point.model === model)),
   );
-  const estimated = cells.every(({ metrics }) => isEstimated(metrics.energy_per_query_j));
+  const tiers = new Set(cells.map(({ metrics }) => unmeasured(metrics.energy_per_query_j.provenance)));
+  const [told = null] = tiers.size === 1 ? tiers : [];
   return {
     id: 'pareto',
     data: [...frontsOf(results), ...groups.flatMap((group) => pointsOf(results, group))],
     layout: {
       xaxis: {
-        title: { text: `Energy per query (J${estimated ? ', estimated' : ''})` },
+        title: { text: `Energy per query (J${told === null ? '' : `, ${told}`})` },
         ...(wide ? { type: 'log' } : { rangemode: 'tozero' }),
       },
       yaxis: { title: { text: 'Accuracy (1)' }, range: [-0.03, 1.03] },

@@ -1,5 +1,6 @@
 import { modelColour } from './colours.js';
 import type { Figure } from './figure.js';
+import { unmeasured } from './format.js';
 import type { PowerTrace, RunResults } from './results-types.js';
 
 const plain = (text: string): string => text.replace(/[<>&]/g, '·');
@@ -33,7 +34,8 @@ export function powerFigure(results: RunResults): Figure | null {
   const { traces } = results.timeline;
   if (traces.length === 0) return null;
   const marks = cellMarks(results);
-  const estimated = traces.every(({ provenance }) => provenance === 'estimated');
+  const [tier = null] = traces.map(({ provenance }) => unmeasured(provenance));
+  const told = traces.every(({ provenance }) => provenance === tier) ? tier : null;
   return {
     id: 'power',
     data: [
@@ -52,7 +54,7 @@ export function powerFigure(results: RunResults): Figure | null {
     ],
     layout: {
       xaxis: { title: { text: 'Time since the start of the run (s)' } },
-      yaxis: { title: { text: `Power (W${estimated ? ', estimated' : ''})` }, rangemode: 'tozero' },
+      yaxis: { title: { text: `Power (W${told === null ? '' : `, ${told}`})` }, rangemode: 'tozero' },
       shapes: marks.map(({ start_s, end_s, colour }) => ({
         type: 'rect',
         xref: 'x',

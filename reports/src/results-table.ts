@@ -1,6 +1,6 @@
 import { type AxisName, axisNames } from '@perwatt/core';
 import type { MetricId } from '@perwatt/metrics';
-import { formatMetric, isEstimated } from './format.js';
+import { formatMetric, markNotes } from './format.js';
 import type { CellResult, RunResults } from './results-types.js';
 
 interface TableColumn {
@@ -97,10 +97,10 @@ function padded(text: string, length: number, align: 'left' | 'right'): string {
 }
 
 function notesOf({ cells }: RunResults, dropped: readonly string[]): string[] {
-  const estimated = cells.some((cell) => isEstimated(cell.metrics.energy_per_query_j));
+  const tiers = cells.map((cell) => cell.metrics.energy_per_query_j.provenance);
   const spread = cells.some((cell) => cell.metrics.energy_per_query_j.interval === 'sensor_bounds');
   const notes = [
-    estimated ? '~ estimated from processor load, not measured' : null,
+    ...markNotes(tiers),
     'accuracy with its 95 % interval; W, J, IPW and IPJ gross, over the busy time',
     spread ? 'between-run spread of energy unknown (fewer than 3 repeats)' : null,
     dropped.length > 0 ? `not shown for want of room: ${dropped.join(', ')}` : null,

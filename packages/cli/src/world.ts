@@ -43,11 +43,14 @@ import { powerPlace, sysRoot } from './power-place.js';
 import { openPowerThread } from './power-thread.js';
 import type { NativePlace } from './power-thread-messages.js';
 import { traceTimes } from './replay-trace.js';
+import { simulatedDeps } from './simulated-deps.js';
 
 /** The real world of a run, from the leaves. */
 export const makeDeps =
   (io: Io, version: string): MakeDeps =>
-  ({ base, fetch }) => {
+  ({ base, fetch, matrix }) => {
+    if (matrix?.simulate !== undefined)
+      return simulatedDeps(io, { laws: matrix.simulate, seed: matrix.seed, version });
     const root = sysRoot(io);
     return {
       version,

@@ -8,6 +8,7 @@ import {
   repeatsNeeded,
   SPREAD_UNKNOWN,
 } from '@perwatt/metrics';
+import { markNotes } from '../format.js';
 import { axisValue, type ComparableCell, cellLabel } from './comparable.js';
 import type { ComparedSide, Comparison, ComparisonRow } from './comparison.js';
 import { type CellPair, type MatchOptions, matchCells } from './match-cells.js';
@@ -216,9 +217,7 @@ function notesOf(rows: readonly ComparisonRow[], comparisons: number, options: C
       ? `${comparisons} comparisons, p not corrected`
       : multipleComparisonNote(comparisons);
   const mixed = rows.filter((row) => row.mixed.length > 0).length;
-  const estimated = rows.some(({ baseline, other }) =>
-    [baseline, other].some(({ provenance }) => provenance === 'estimated'),
-  );
+  const tiers = rows.flatMap(({ baseline, other }) => [baseline.provenance, other.provenance]);
   const published = rows.some(({ baseline, other }) =>
     [baseline, other].some(({ provenance }) => provenance === 'published'),
   );
@@ -230,7 +229,7 @@ function notesOf(rows: readonly ComparisonRow[], comparisons: number, options: C
     mixed > 0
       ? `${mixed} of ${rows.length} figures are mixed (marked !): they were not made alike, and no verdict mends that`
       : null,
-    estimated ? '~ estimated from processor load, not measured' : null,
+    ...markNotes(tiers),
     published ? 'published figures are as their source made them; nothing of it was measured here' : null,
   ].filter((note) => note !== null);
 }

@@ -1,4 +1,11 @@
-import { DASH, formatNanos, formatNumber, formatPercent, meaningfulDigits } from '../format.js';
+import {
+  DASH,
+  formatNanos,
+  formatNumber,
+  formatPercent,
+  meaningfulDigits,
+  provenanceMark,
+} from '../format.js';
 import type { ComparableFigure } from './comparable.js';
 
 type Shown = Pick<ComparableFigure, 'unit' | 'value' | 'lo' | 'hi'> & {
@@ -11,10 +18,10 @@ function bare(value: number, unit: string, digits: number): string {
   return unit === 'ns' ? formatNanos(value) : formatNumber(value, digits);
 }
 
-/** A value with as many digits as its interval supports: per cent, time, or a number; marks for estimated (~) and upper bounds (≤). */
+/** A value with as many digits as its interval supports: per cent, time, or a number; marks for estimated (~), simulated (†) and upper bounds (≤). */
 export function valueText({ unit, value, lo, hi, provenance, bound }: Shown): string {
   if (value === null) return DASH;
-  const mark = `${provenance === 'estimated' ? '~' : ''}${bound === 'upper' ? '≤ ' : ''}`;
+  const mark = `${provenanceMark(provenance ?? null)}${bound === 'upper' ? '≤ ' : ''}`;
   return `${mark}${bare(value, unit, meaningfulDigits({ value, lo, hi }))}`;
 }
 

@@ -1,4 +1,5 @@
 import { PerwattError } from '@perwatt/core';
+import { markNotes } from '../format.js';
 import type { PartFigures } from './cell-parts.js';
 import { axisValue, type ComparableFigure } from './comparable.js';
 import { rangeText, valueText } from './figure-text.js';
@@ -149,9 +150,7 @@ export function figuresNotes(lines: readonly FigureLine[]): string[] {
   );
   const marks = [
     lines.every(({ entry }) => entry.cell.verdict.state === 'valid') ? 'every cell here is valid' : null,
-    lines.some(({ figure }) => figure.provenance === 'estimated')
-      ? '~ estimated from processor load, not measured'
-      : null,
+    ...markNotes(lines.map(({ figure }) => figure.provenance)),
     lines.some(({ figure }) => figure.bound === 'upper')
       ? '≤ an upper bound: the true value is at most this'
       : null,

@@ -31,9 +31,13 @@ import { cellLine, type Display, type PowerNow, pointText, spanText, startDispla
 
 /**
  * What a run is made of; built from the leaves by `world.ts`. `base` resolves relative paths of the matrix; without
- * `fetch` weights that are not here are known by their pins alone.
+ * `fetch` weights that are not here are known by their pins alone. With `simulate` in the matrix nothing of it is real.
  */
-export type MakeDeps = (options: { readonly base: string; readonly fetch: boolean }) => HarnessDeps;
+export type MakeDeps = (options: {
+  readonly base: string;
+  readonly fetch: boolean;
+  readonly matrix?: MatrixFile;
+}) => HarnessDeps;
 
 interface RunFlags {
   readonly out: string;
@@ -84,7 +88,7 @@ export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
       if (flags.resume !== undefined) return resume(file, flags, { io, makeDeps });
       if (file === undefined) throw new PerwattError('USAGE', 'no matrix file was given');
       const matrix = readMatrix(file, flags, io);
-      const deps = makeDeps({ base: io.cwd, fetch: flags.dryRun !== true });
+      const deps = makeDeps({ base: io.cwd, fetch: flags.dryRun !== true, matrix });
       const plan = await planMatrix(matrix, deps, parseFilter(flags.filter ?? []));
       if (flags.dryRun) {
         await deps.powerSources(matrix.power);
@@ -168,7 +172,7 @@ async function resume(
   if (alone !== null) throw new PerwattError('USAGE', `${alone} cannot be combined with --resume`);
   const run = openRun(resolve(io.cwd, flags.resume ?? ''));
   const matrix = file === undefined ? withPower(run.manifest.matrix, flags) : readMatrix(file, flags, io);
-  const deps = makeDeps({ base: io.cwd, fetch: true });
+  const deps = makeDeps({ base: io.cwd, fetch: true, matrix });
   const root = join(run.path, '..');
   await finish(flags, io, (hooks) => resumeRun(run, matrix, { deps, options: { root, ...hooks } }));
 }
