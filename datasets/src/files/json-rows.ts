@@ -95,10 +95,12 @@ export async function* fileLines(
     return { number, text: number === 1 ? text.replace(/^\ufeff/, '') : text };
   };
   for await (const chunk of file.chunks()) {
-    let start = 0;
+    let start = held === 0 ? emptyLines(chunk, 0) : 0;
+    number += start;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       const line = lineOf(Buffer.concat([...rest, chunk.subarray(start, end)]));
-      [rest, held, start] = [[], 0, end + 1];
+      start = emptyLines(chunk, end + 1);
+      [rest, held, number] = [[], 0, number + start - end - 1];
       if (line.text.trim() !== '') yield { ...line, text: line.text.replace(/\r$/, '') };
     }
     rest.push(chunk.subarray(start));
@@ -107,6 +109,13 @@ export async function* fileLines(
   }
   const last = lineOf(Buffer.concat(rest));
   if (last.text.trim() !== '') yield last;
+}
+
+/** Where the line ends that stand at `start` stop. */
+function emptyLines(chunk: Buffer, start: number): number {
+  let end = start;
+  while (chunk[end] === NEWLINE) end += 1;
+  return end;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -27,5 +27,7 @@ export const defaultLimits: ReadLimits = {
 };
 
 /** A number of bytes for a message. */
-export const inWords = (bytes: number): string =>
-  bytes >= GIB ? `${+(bytes / GIB).toFixed(1)} GiB` : `${+(bytes / MIB).toFixed(1)} MiB`;
+export function inWords(bytes: number): string {
+  const [unit, name] = bytes >= GIB ? [GIB, 'GiB'] : bytes >= MIB ? [MIB, 'MiB'] : [1024, 'KiB'];
+  return `${+(bytes / unit).toFixed(1)} ${name}`;
+}
