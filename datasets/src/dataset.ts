@@ -11,8 +11,6 @@ export interface LoadContext {
   /** Seed of generated data sets that don't set their own. */
   readonly seed: number;
   readonly signal?: AbortSignal;
-  /** Folder that pulled data sets are in; without it every data set of files needs a path. */
-  readonly cache?: string;
   /** Other limits than `defaultLimits`. */
   readonly limits?: Partial<ReadLimits>;
 }

@@ -13,9 +13,9 @@ export interface DatasetCard {
   readonly source: string;
   /** Splits with their number of records, null where it isn't known; the first is the default. */
   readonly splits: Readonly<Record<string, number | null>>;
-  /** Where it can be pulled from; null when only local files are read. */
+  /** Where it is on the model hub; null when it isn't. */
   readonly hub: HubSource | null;
-  /** How to get it, in a sentence or two, where pulling alone doesn't do. */
+  /** How to get it, in a sentence or two, where fetching a file alone doesn't do. */
   readonly how?: string;
   /** Fields that every record has: a name, or names of which one must be there. Dots go into objects. */
   readonly fields: readonly (string | readonly string[])[];
@@ -31,11 +31,9 @@ export interface DatasetCard {
 /** A repository of data sets on the model hub. */
 export interface HubSource {
   readonly repo: string;
-  /** Commit to take; null takes the newest at the first pull and keeps to it. */
-  readonly revision: string | null;
   /** Whether its terms have to be accepted with an account first. */
   readonly gated: boolean;
-  /** Files of each split that can be pulled; `*` stands for anything but a slash. */
+  /** Files of each split, where `*` stands for anything but a slash. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -59,17 +57,3 @@ export interface KnownBad {
 /** How `KnownBad` names a question. */
 export const questionDigest = (question: string): string =>
   createHash('sha256').update(question).digest('hex').slice(0, 16);
-
-/** Whether a path of a repository is meant by a pattern in which `*` stands for anything but a slash. */
-export function matchesPattern(path: string, pattern: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  if (!path.startsWith(first)) return false;
-  let at = first.length;
-  for (const [i, part] of rest.entries()) {
-    const last = i === rest.length - 1;
-    const found = last ? path.length - part.length : path.indexOf(part, at);
-    if (found < at || path.slice(at, found).includes('/') || !path.startsWith(part, found)) return false;
-    at = found + part.length;
-  }
-  return at === path.length;
-}

@@ -14,7 +14,7 @@ import { type Row, rowError } from '../rows.js';
 import { type DatasetCard, questionDigest } from './card.js';
 import type { ItemParts, ReadParts, RowContext } from './item-parts.js';
 import { fillIn, labelled, type PromptTemplate, templateDigest } from './prompt-template.js';
-import { filesAt, pulledFiles } from './set-files.js';
+import { filesAt, needsPath } from './set-files.js';
 import { allRows, partsOf } from './set-rows.js';
 import { noShots, type Shots, shotsOf } from './shots.js';
 
@@ -35,7 +35,7 @@ export interface FileSet {
   readonly graderFor?: (options: OptionReader) => string;
 }
 
-/** A loader of a published data set, from its pulled files or from a path. */
+/** A loader of a published data set from a file or folder. */
 export function fileSet(set: FileSet): Loader {
   const { card } = set;
   const options = [...commonOptions(set), ...(set.options ?? [])];
@@ -58,7 +58,7 @@ function commonOptions({ card, prompts, answer_tokens }: FileSet): OptionInfo[] 
   const names = Object.keys(prompts);
   const shots = Object.values(prompts).find((p) => p.shots !== undefined)?.shots;
   return [
-    { name: 'path', summary: 'file or folder in the official format; default: what was pulled' },
+    { name: 'path', summary: 'file or folder in the official format; required' },
     { name: 'split', summary: `one of ${Object.keys(card.splits).join(', ')}; the first is the default` },
     { name: 'prompt', summary: `one of ${names.join(', ')}; default ours` },
     ...(shots === undefined
@@ -66,7 +66,7 @@ function commonOptions({ card, prompts, answer_tokens }: FileSet): OptionInfo[] 
       : [
           {
             name: 'shots',
-            summary: `file of worked examples; default: the pulled split "${shots.split}"`,
+            summary: `file of worked examples, from the split "${shots.split}"`,
           },
           { name: 'shot_count', summary: `worked examples, default ${shots.count} where a prompt has them` },
         ]),
@@ -83,12 +83,13 @@ interface Loading {
 async function load(set: FileSet, spec: DatasetSpec, { context, reader }: Loading): Promise<Dataset> {
   const { card, prompts } = set;
   const [path, splits] = [reader.text('path'), Object.keys(card.splits)];
-  const split = reader.oneOf('split', splits) ?? splits[0] ?? '';
+  reader.oneOf('split', splits);
   const name = reader.oneOf('prompt', Object.keys(prompts)) ?? 'ours';
   const template = prompts[name] ?? prompts.ours;
   const rng = (...names: readonly (string | number)[]) =>
     createRng(seedFrom(spec.seed ?? context.seed, card.id, ...names));
-  const found = path === undefined ? await pulledFiles(card, split, context) : await filesAt(path, context);
+  if (path === undefined) throw needsPath(card, 'path');
+  const found = await filesAt(path, context);
   const only = reader.text('sha256');
   const files = only === undefined ? found : found.map((file) => ({ ...file, sha256: only }));
   const rowContext = { options: reader, rng };
@@ -189,8 +190,8 @@ async function shotsFor(
   const count = reader.whole('shot_count', { min: 0, max: 64 }) ?? shots.count;
   if (count === 0) return noShots;
   const path = reader.text('shots');
-  const files =
-    path === undefined ? await pulledFiles(set.card, shots.split, context) : await filesAt(path, context);
+  if (path === undefined) throw needsPath(set.card, 'shots');
+  const files = await filesAt(path, context);
   const pool = partsOf(allRows(set, files, { context, hash: false, onFile: () => {} }), (row, index) =>
     set.read(row, { ...rowContext, index }),
   );
@@ -199,7 +200,7 @@ async function shotsFor(
     template: shots,
     rng: rowContext.rng('shots'),
     render: (parts, place) => fillIn(shots.text, valuesOf(parts, template), place),
-    from: path ?? `the pulled split "${shots.split}"`,
+    from: path,
   });
 }
 

@@ -6,7 +6,6 @@ import type { LoadContext } from '../dataset.js';
 import { badFile } from '../files/data-file.js';
 import { isRecord } from '../options.js';
 import type { DatasetCard } from './card.js';
-import { readPulled } from './pulled.js';
 
 /** A file to read rows from. */
 export interface SetFile {
@@ -84,28 +83,10 @@ function stateOf(text: string, path: string): readonly unknown[] {
   }
 }
 
-/** The pulled files of a split. Throws `DATASET_UNAVAILABLE`, which says how to get them. */
-export async function pulledFiles(
-  card: DatasetCard,
-  split: string,
-  { cache }: LoadContext,
-): Promise<SetFile[]> {
-  const pulled = cache === undefined ? null : await readPulled(card.id, cache);
-  const files = pulled?.files.filter((file) => file.split === split) ?? [];
-  if (files.length === 0)
-    throw new PerwattError(
-      'DATASET_UNAVAILABLE',
-      `data set "${card.id}" needs the option "path", or its split "${split}" pulled first`,
-      { hint: howToGet(card, split) },
-    );
-  return files.map(({ path, sha256 }) => ({ path, absolute: path, sha256 }));
-}
-
-/** How a split can be got, in words. */
-export function howToGet({ id, hub, how, source }: DatasetCard, split: string): string {
-  const pull =
-    hub?.files[split] === undefined
-      ? `Give the path of its file, from ${source}.`
-      : `Run \`perwatt datasets pull ${id}\`${split === Object.keys(hub.files)[0] ? '' : ` --split ${split}`}, or give the path of its file.`;
-  return how === undefined ? pull : `${how} ${pull}`;
-}
+/** The error for a data set without a path, which says where its files are. */
+export const needsPath = ({ id, how, source, hub }: DatasetCard, option: 'path' | 'shots'): PerwattError =>
+  new PerwattError('DATASET_UNAVAILABLE', `data set "${id}" needs the option "${option}"`, {
+    hint: [how, `Give the path of a file from ${hub === null ? source : `the hub's data set ${hub.repo}`}.`]
+      .filter((text) => text !== undefined)
+      .join(' '),
+  });

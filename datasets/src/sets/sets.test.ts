@@ -315,13 +315,11 @@ describe('forms of files', () => {
 });
 
 describe('what is needed', () => {
-  test('without a path and a pull, the error says how to get it', async () => {
-    await expect(
-      loadDataset({ kind: 'gpqa', options: {} }, { root, seed: 1, cache: join(root, 'none') }),
-    ).rejects.toMatchObject({
+  test('without a path the error says how to get it', async () => {
+    await expect(loadDataset({ kind: 'gpqa', options: {} }, { root, seed: 1 })).rejects.toMatchObject({
       code: 'DATASET_UNAVAILABLE',
-      message: 'data set "gpqa" needs the option "path", or its split "diamond" pulled first',
-      hint: expect.stringMatching(/Accept the terms .* `perwatt datasets pull gpqa`/),
+      message: 'data set "gpqa" needs the option "path"',
+      hint: expect.stringMatching(/Accept the terms .* the hub's data set Idavidrein\/gpqa\./),
     });
   });
 

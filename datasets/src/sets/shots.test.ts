@@ -23,7 +23,7 @@ const gsm8k = (path: string, shots: string | undefined, more: Record<string, unk
       kind: 'gsm8k',
       options: { path, prompt: 'official', ...(shots === undefined ? {} : { shots }), ...more },
     },
-    { root, seed, cache: join(root, 'cache') },
+    { root, seed },
   );
 
 const asked = (prompt: string) =>

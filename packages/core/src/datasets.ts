@@ -39,7 +39,7 @@ export interface PromptFacts {
 
 /** One file of a loaded data set. */
 export interface DatasetFile {
-  /** As the user named it, or its place in the cache. */
+  /** As the user named it. */
   readonly path: string;
   readonly bytes: number;
   /** sha256 (hex) of the file as it lies on the disk; null where a limit ended the reading before the whole was read. */

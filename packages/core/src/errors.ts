@@ -7,7 +7,7 @@ export const hints = {
   DATASET_CHANGED: 'Start a new run; results over different items must not be mixed.',
   DATASET_ROW_INVALID: 'Mend the named line, or change the field mapping of the data set.',
   DATASET_UNAVAILABLE:
-    'Give a local file with the option `path`, or make the source reachable and run `perwatt datasets pull`.',
+    'Give the path of a local file; `perwatt datasets show` says where data sets come from.',
   DATASET_UNKNOWN: 'Run `perwatt datasets list` to see the names that are known.',
   DISK_FULL:
     'Free some space or choose another folder with `--out`; a run goes on with `perwatt run --resume`.',

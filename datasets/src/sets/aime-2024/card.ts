@@ -10,7 +10,6 @@ export const aime2024Card: DatasetCard = {
   splits: { test: 30 },
   hub: {
     repo: 'Maxwell-Jia/AIME_2024',
-    revision: null,
     gated: false,
     files: { test: 'aime_2024_problems.parquet' },
   },
@@ -22,6 +21,6 @@ export const aime2024Card: DatasetCard = {
   known_bad: [],
   notes: [
     'Thirty items: one is 3.3 points, so ask each many times and report avg@k and pass@k.',
-    'Copies with the answer inside the text of three problems went around; the first pull pins commit and sha256.',
+    'Copies with the answer inside the text of three problems went around; pin the sha256 of yours.',
   ],
 };

@@ -8,7 +8,7 @@ export const aime2025Card: DatasetCard = {
   grader: 'numeric',
   source: 'https://maa.org',
   splits: { test: 30 },
-  hub: { repo: 'math-ai/aime25', revision: null, gated: false, files: { test: 'test.jsonl' } },
+  hub: { repo: 'math-ai/aime25', gated: false, files: { test: 'test.jsonl' } },
   fields: [
     ['problem', 'Problem', 'question'],
     ['answer', 'Answer'],
@@ -17,6 +17,6 @@ export const aime2025Card: DatasetCard = {
   known_bad: [],
   notes: [
     'Thirty items: one is 3.3 points, so ask each many times and report avg@k and pass@k.',
-    'Copies with the answer inside the text of three problems went around; the first pull pins commit and sha256.',
+    'Copies with the answer inside the text of three problems went around; pin the sha256 of yours.',
   ],
 };

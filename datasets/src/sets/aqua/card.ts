@@ -10,7 +10,6 @@ export const aquaCard: DatasetCard = {
   splits: { test: 254, validation: 254, train: null },
   hub: {
     repo: 'deepmind/aqua_rat',
-    revision: null,
     gated: false,
     files: {
       test: 'raw/test-*.parquet',

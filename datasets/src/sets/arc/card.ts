@@ -15,7 +15,6 @@ export const arcCard: DatasetCard = {
   },
   hub: {
     repo: 'allenai/ai2_arc',
-    revision: null,
     gated: false,
     files: {
       'challenge-test': 'ARC-Challenge/test-*.parquet',

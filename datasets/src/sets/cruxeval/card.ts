@@ -10,7 +10,6 @@ export const cruxevalCard: DatasetCard = {
   splits: { test: 800 },
   hub: {
     repo: 'cruxeval-org/cruxeval',
-    revision: null,
     gated: false,
     files: { test: 'test.jsonl' },
   },

@@ -10,7 +10,6 @@ export const gpqaCard: DatasetCard = {
   splits: { diamond: 198, main: 448, extended: 546 },
   hub: {
     repo: 'Idavidrein/gpqa',
-    revision: null,
     gated: true,
     files: {
       diamond: 'gpqa_diamond.csv',
@@ -18,7 +17,7 @@ export const gpqaCard: DatasetCard = {
       extended: 'gpqa_extended.csv',
     },
   },
-  how: 'Accept the terms on the page of `Idavidrein/gpqa` and set HF_TOKEN to a token of that account.',
+  how: 'Accept the terms on the page of `Idavidrein/gpqa`.',
   fields: ['Question', 'Correct Answer', 'Incorrect Answer 1', 'Incorrect Answer 2', 'Incorrect Answer 3'],
   copies: [],
   known_bad: [],

@@ -10,7 +10,6 @@ export const gsm8kCard: DatasetCard = {
   splits: { test: 1319, train: 7473 },
   hub: {
     repo: 'openai/gsm8k',
-    revision: null,
     gated: false,
     files: { test: 'main/test-*.parquet', train: 'main/train-*.parquet' },
   },

@@ -10,7 +10,6 @@ export const hotpotqaCard: DatasetCard = {
   splits: { validation: 7405, train: 90_447 },
   hub: {
     repo: 'hotpotqa/hotpot_qa',
-    revision: null,
     gated: false,
     files: { validation: 'distractor/validation-*.parquet', train: 'distractor/train-*.parquet' },
   },

@@ -10,7 +10,6 @@ export const humanevalCard: DatasetCard = {
   splits: { test: 164 },
   hub: {
     repo: 'openai/openai_humaneval',
-    revision: null,
     gated: false,
     files: { test: 'openai_humaneval/test-*.parquet' },
   },

@@ -10,11 +10,10 @@ export const lmsysCard: DatasetCard = {
   splits: { train: 1_000_000 },
   hub: {
     repo: 'lmsys/lmsys-chat-1m',
-    revision: null,
     gated: true,
     files: { train: 'data/train-*.parquet' },
   },
-  how: 'Accept the agreement on the page of `lmsys/lmsys-chat-1m` and set HF_TOKEN to a token of that account.',
+  how: 'Accept the agreement on the page of `lmsys/lmsys-chat-1m`.',
   fields: ['conversation_id', 'conversation', 'language'],
   copies: [],
   known_bad: [],

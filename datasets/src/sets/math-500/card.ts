@@ -10,7 +10,6 @@ export const math500Card: DatasetCard = {
   splits: { test: 500 },
   hub: {
     repo: 'HuggingFaceH4/MATH-500',
-    revision: null,
     gated: false,
     files: { test: 'test.jsonl' },
   },

@@ -10,7 +10,6 @@ export const mathCard: DatasetCard = {
   splits: { test: 5000, train: 7500 },
   hub: {
     repo: 'EleutherAI/hendrycks_math',
-    revision: null,
     gated: false,
     files: { test: '*/test-*.parquet', train: '*/train-*.parquet' },
   },

@@ -10,7 +10,6 @@ export const mmluProCard: DatasetCard = {
   splits: { test: 12_032, validation: 70 },
   hub: {
     repo: 'TIGER-Lab/MMLU-Pro',
-    revision: null,
     gated: false,
     files: { test: 'data/test-*.parquet', validation: 'data/validation-*.parquet' },
   },

@@ -10,7 +10,6 @@ export const naturalReasoningCard: DatasetCard = {
   splits: { train: 1_145_824 },
   hub: {
     repo: 'facebook/natural_reasoning',
-    revision: null,
     gated: false,
     files: { train: 'full.jsonl' },
   },

@@ -10,7 +10,6 @@ export const supergpqaCard: DatasetCard = {
   splits: { train: 26_529 },
   hub: {
     repo: 'm-a-p/SuperGPQA',
-    revision: null,
     gated: false,
     files: { train: 'SuperGPQA-all.jsonl' },
   },

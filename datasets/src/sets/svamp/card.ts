@@ -10,7 +10,6 @@ export const svampCard: DatasetCard = {
   splits: { all: 1000 },
   hub: {
     repo: 'ChilleD/SVAMP',
-    revision: null,
     gated: false,
     files: { all: 'data/*.parquet' },
   },

@@ -10,7 +10,6 @@ export const truthfulqaCard: DatasetCard = {
   splits: { validation: 817 },
   hub: {
     repo: 'truthfulqa/truthful_qa',
-    revision: null,
     gated: false,
     files: { validation: 'multiple_choice/validation-*.parquet' },
   },

@@ -10,7 +10,6 @@ export const wildchatCard: DatasetCard = {
   splits: { train: null },
   hub: {
     repo: 'allenai/WildChat-1M',
-    revision: null,
     gated: false,
     files: { train: 'data/train-*.parquet' },
   },

@@ -10,11 +10,10 @@ export const zebralogicCard: DatasetCard = {
   splits: { test: 1000 },
   hub: {
     repo: 'allenai/ZebraLogicBench-private',
-    revision: null,
     gated: true,
     files: { test: 'grid_mode/test-*.parquet' },
   },
-  how: 'The public copy, `WildEval/ZebraLogic`, has no solutions; ask for access on the page of `allenai/ZebraLogicBench-private` and set HF_TOKEN to a token of that account. Puzzles that are made here need neither.',
+  how: 'The public copy, `WildEval/ZebraLogic`, has no solutions; ask for access on the page of `allenai/ZebraLogicBench-private`. Puzzles that are made here need neither.',
   fields: ['id', 'size', 'puzzle', 'solution'],
   copies: [],
   known_bad: [],

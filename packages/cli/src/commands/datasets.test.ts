@@ -89,6 +89,13 @@ describe('perwatt datasets show', () => {
     expect(out.join('\n')).toMatch(/path +the file; required/);
   });
 
+  test('a published set without a path says where it comes from', async () => {
+    const { out } = await run(['show', 'gpqa']);
+    expect(out.join('\n')).toMatch(
+      /on the hub as Idavidrein\/gpqa \(gated\)\nrecords: diamond 198, .*\nAccept the terms/,
+    );
+  });
+
   // biome-ignore format: a table is read in columns
   test.each([
     [['show', 'arithmatic'],                                  'DATASET_UNKNOWN',     'unknown data set "arithmatic"; did you mean "arithmetic"?', 'a misspelt name'],

@@ -37,7 +37,7 @@ const listCommand = (io: Io) =>
       const entries = datasetCatalogue();
       if (flags.json) return io.print(JSON.stringify(entries, null, 2));
       for (const { id, kind, grader, summary } of entries)
-        io.print(`${id.padEnd(13)} ${kind.padEnd(10)} ${grader.padEnd(10)} ${summary}`);
+        io.print(`${id.padEnd(18)} ${kind.padEnd(10)} ${grader.padEnd(13)} ${summary}`);
     });
 
 const showCommand = (io: Io) =>
@@ -106,9 +106,25 @@ function parseOption(text: string): readonly [string, unknown] {
 }
 
 function explain(entry: CatalogueEntry, flags: ShowFlags, io: Io): void {
-  const facts = [`${entry.id}: ${entry.summary}`, `grader ${entry.grader}, licence ${entry.licence}`];
+  const facts = [
+    `${entry.id}: ${entry.summary}`,
+    `grader ${entry.grader}, licence ${entry.licence}`,
+    ...cardLines(entry),
+  ];
   const lines = flags.json ? [JSON.stringify(entry, null, 2)] : [...facts, ...optionLines(entry)];
   for (const line of lines) io.print(line);
+}
+
+function cardLines({ card }: CatalogueEntry): string[] {
+  if (card === undefined) return [];
+  const { source, hub, how, splits, notes } = card;
+  const sizes = Object.entries(splits).map(([split, records]) => `${split} ${records ?? '?'}`);
+  return [
+    `source ${source}${hub === null ? '' : `, on the hub as ${hub.repo}${hub.gated ? ' (gated)' : ''}`}`,
+    `records: ${sizes.join(', ')}`,
+    ...(how === undefined ? [] : [how]),
+    ...notes,
+  ];
 }
 
 const optionLines = ({ options }: CatalogueEntry) =>
