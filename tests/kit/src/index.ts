@@ -9,6 +9,7 @@ export {
 export { deliver, type Segment } from './deliver.js';
 export { drive, type Scripted } from './drive.js';
 export { type FakeAnswer, type FakeClient, type FakeClientOptions, fakeClient } from './fake-client.js';
+export { executable, fakeVllm } from './fake-engine-program.js';
 export { type GgufFixtureOptions, ggufFixture, ggufShape } from './gguf-fixture.js';
 export { type StreamCase, sharedFolder, streamCases } from './load-cases.js';
 export {

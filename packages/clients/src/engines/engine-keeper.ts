@@ -85,8 +85,10 @@ async function end(): Promise<void> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** The whole group at once, then each by its id: some may have left the group, and not every system can list them. */
 function tell(signal: 'SIGTERM' | 'SIGKILL'): void {
-  for (const pid of members()) {
+  const leader = engine?.leader ?? 0;
+  for (const pid of [...(leader > 0 ? [-leader] : []), ...members()]) {
     try {
       process.kill(pid, signal);
     } catch {

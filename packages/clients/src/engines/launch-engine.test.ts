@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { instant, type PerwattError, type RunningEngine } from '@perwatt/core';
+import { executable, fakeVllm } from '@perwatt/test-kit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { entryOf, fakeVllm, program, temporaryFolder } from './fake-engine.fixture.js';
+import { entryOf, temporaryFolder } from './fake-engine.fixture.js';
 import { launchEngine } from './launch-engine.js';
 
 const clock = { now: () => instant(process.hrtime.bigint()) };
@@ -29,7 +30,14 @@ function launcher() {
     }: Launch = {}): Promise<RunningEngine> {
       const engine = await launchEngine({
         id: 'v',
-        entry: entryOf({ kind: 'vllm', command: [path, 'serve'], env, ready_timeout_s: 20, ...entry }),
+        entry: entryOf({
+          kind: 'vllm',
+          command: [path, 'serve'],
+          env,
+          ready_timeout_s: 20,
+          stop_timeout_s: 2,
+          ...entry,
+        }),
         model: 'org/model',
         name: 'mine',
         env: process.env,
@@ -150,7 +158,7 @@ test.each(['1', 'apart'])(
 test('an engine that dies says so with the end of its log, and its helpers are ended', async () => {
   const { launch, log } = launcher();
   const engine = await launch({
-    env: { FAKE_DIE_AT: '3', FAKE_HELPER: '1' },
+    env: { FAKE_DIE_AT: '2:3', FAKE_HELPER: '1' },
     entry: { stop_timeout_s: 0.3 },
   });
   const died = new Promise<void>((resolve) => engine.died.addEventListener('abort', () => resolve()));
@@ -173,7 +181,7 @@ test('an engine that dies says so with the end of its log, and its helpers are e
 test('an engine in a container is run by its runtime, and its image has a digest', async () => {
   const { folder, launch } = launcher();
   const told = join(folder, 'docker.log');
-  program(
+  executable(
     folder,
     'docker',
     `#!/bin/sh
@@ -211,7 +219,7 @@ test('LM Studio is asked to serve, to load and to end', async () => {
   const { folder, launch } = launcher();
   const told = join(folder, 'lms.log');
   const fake = fakeVllm(folder);
-  program(
+  executable(
     folder,
     'lms',
     `#!/bin/sh
