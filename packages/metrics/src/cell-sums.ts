@@ -1,12 +1,10 @@
 import { type CellColumns, codeOf } from './cell-columns.js';
-import { WIDTH } from './cell-products.js';
+import { addRow, productSums, WIDTH } from './cell-products.js';
 import { orderOf, shareOfTime } from './cell-spans.js';
-import { crossTable, labelSquares, residualSquare, summed, type Units } from './cross-table.js';
 import { TIME_BLOCKS } from './stats/blocks.js';
 import type { CrossedParts, VariancePart } from './stats/crossed-variance.js';
 
 export { WIDTH } from './cell-products.js';
-export type { Units } from './cross-table.js';
 
 /** What every query of a cell adds to its totals: `WIDTH` numbers a row in the order of `totalNames`, NaN where not known. */
 export function queryTotals({ queries, calls }: CellColumns): Float64Array {
@@ -45,6 +43,12 @@ export const isIsolated = ({ queries: { method } }: CellColumns): boolean => {
   return true;
 };
 
+/** Items, or blocks of them: the number of each row's own. */
+export interface Units {
+  readonly of: Int32Array;
+  readonly count: number;
+}
+
 /**
  * Blocks of consecutive items as `blocks` makes them, in order of start in the first repeat; null below 20 items.
  */
@@ -80,6 +84,75 @@ export interface CrossedSums {
   readonly residual: Float64Array;
 }
 
+interface Margins {
+  readonly cells: Float64Array;
+  readonly inCell: Uint32Array;
+  readonly units: Float64Array;
+  readonly inUnit: Uint32Array;
+  readonly repeats: Float64Array;
+  readonly inRepeat: Uint32Array;
+}
+
+function marginsOf(table: Float64Array, units: Units, repeats: Units): Margins {
+  const size = units.count * repeats.count;
+  const margins: Margins = {
+    cells: new Float64Array(size * WIDTH),
+    inCell: new Uint32Array(size),
+    units: new Float64Array(units.count * WIDTH),
+    inUnit: new Uint32Array(units.count),
+    repeats: new Float64Array(repeats.count * WIDTH),
+    inRepeat: new Uint32Array(repeats.count),
+  };
+  const { cells, inCell, inUnit, inRepeat } = margins;
+  for (let row = 0; row < units.of.length; row++) {
+    const unit = units.of[row] ?? 0;
+    const repeat = repeats.of[row] ?? 0;
+    const cell = repeat * units.count + unit;
+    if (inCell[cell] === 0) {
+      inUnit[unit] = (inUnit[unit] ?? 0) + 1;
+      inRepeat[repeat] = (inRepeat[repeat] ?? 0) + 1;
+    }
+    inCell[cell] = (inCell[cell] ?? 0) + 1;
+    addRow(cells, cell * WIDTH, table, row * WIDTH);
+  }
+  for (let repeat = 0; repeat < repeats.count; repeat++) {
+    for (let unit = 0; unit < units.count; unit++) {
+      const at = (repeat * units.count + unit) * WIDTH;
+      addRow(margins.units, unit * WIDTH, cells, at);
+      addRow(margins.repeats, repeat * WIDTH, cells, at);
+    }
+  }
+  return margins;
+}
+
+/** Means of `WIDTH` sums over as many cells as there are of each. */
+function meansOf(sums: Float64Array, counts: Uint32Array): Float64Array {
+  const means = new Float64Array(sums.length);
+  for (let of = 0; of < counts.length; of++) {
+    const count = counts[of] ?? 1;
+    for (let at = of * WIDTH; at < (of + 1) * WIDTH; at++) means[at] = (sums[at] ?? 0) / count;
+  }
+  return means;
+}
+
+/** What is left of a cell when the means of its unit and its repeat are taken off, over all cells. */
+function residualSquare(margins: Margins, units: number, repeats: number): Float64Array {
+  const { cells, inCell } = margins;
+  const left = new Float64Array(cells.length);
+  const ofUnits = meansOf(margins.units, margins.inUnit);
+  const ofRepeats = meansOf(margins.repeats, margins.inRepeat);
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    const mean = repeat * WIDTH;
+    for (let unit = 0; unit < units; unit++) {
+      if (inCell[repeat * units + unit] === 0) continue;
+      const at = (repeat * units + unit) * WIDTH;
+      for (let k = 0; k < WIDTH; k++)
+        left[at + k] = (cells[at + k] ?? 0) - ((ofUnits[unit * WIDTH + k] ?? 0) + (ofRepeats[mean + k] ?? 0));
+    }
+  }
+  return productSums(left);
+}
+
 /** Sums of a cell by label of its items, for figures of the label alone. */
 export interface LabelSums {
   readonly items: number;
@@ -93,26 +166,54 @@ interface Sums extends CrossedSums {
   readonly labels: readonly LabelSums[];
 }
 
+interface Labels {
+  /** Number of each unit's label, below 0 for none. */
+  readonly of: Int32Array;
+  readonly count: number;
+}
+
+/** Sums of each label over its units, in their order. */
+function labelSums({ units, inUnit }: Margins, { of, count }: Labels): LabelSums[] {
+  const items = new Uint32Array(count);
+  const labelOf = (unit: number): number => (inUnit[unit] === 0 ? -1 : (of[unit] ?? -1));
+  for (let unit = 0; unit < inUnit.length; unit++) {
+    const label = labelOf(unit);
+    if (label >= 0) items[label] = (items[label] ?? 0) + 1;
+  }
+  const rows = Array.from(items, (n) => new Float64Array(n * WIDTH));
+  items.fill(0);
+  for (let unit = 0; unit < inUnit.length; unit++) {
+    const label = labelOf(unit);
+    const own = rows[label];
+    if (own === undefined) continue;
+    addRow(own, (items[label] ?? 0) * WIDTH, units, unit * WIDTH);
+    items[label] = (items[label] ?? 0) + 1;
+  }
+  return rows.map((own, label) => {
+    const totals = new Float64Array(WIDTH);
+    for (let row = 0; row < own.length; row += WIDTH) addRow(totals, 0, own, row);
+    return { items: items[label] ?? 0, queries: totals[2] ?? 0, totals, ofUnits: productSums(own) };
+  });
+}
+
 /** One pass over the queries of a cell for all its figures. `label` has the number of each unit's label, below 0 for none. */
 export function crossedSums(
   table: Float64Array,
-  crossing: { readonly units: Units; readonly repeats: Units },
-  label: Units | null = null,
+  { units, repeats }: { readonly units: Units; readonly repeats: Units },
+  label: Labels | null = null,
 ): Sums {
-  const crossed = crossTable(table, crossing);
-  const labelled = labelSquares(crossed, label);
-  const repeats = crossing.repeats.count;
-  return {
-    units: labelled.reduce((sum, { items }) => sum + items, 0),
-    repeats,
-    cells: crossed.length,
-    totals: summed(labelled.map(({ totals }) => totals)),
-    ofUnits: summed(labelled.map(({ square }) => square)),
-    residual: repeats < 2 ? new Float64Array(WIDTH * WIDTH) : residualSquare(crossed),
-    labels: labelled
-      .slice(0, label?.count ?? 0)
-      .map(({ items, totals, square }) => ({ items, queries: totals[2] ?? 0, totals, ofUnits: square })),
-  };
+  const margins = marginsOf(table, units, repeats);
+  const totals = new Float64Array(WIDTH);
+  for (let repeat = 0; repeat < repeats.count; repeat++) addRow(totals, 0, margins.repeats, repeat * WIDTH);
+  const ofUnits = productSums(margins.units);
+  const labels = label === null ? [] : labelSums(margins, label);
+  let present = 0;
+  for (let unit = 0; unit < units.count; unit++) if (margins.inUnit[unit] !== 0) present += 1;
+  let cells = 0;
+  for (let cell = 0; cell < margins.inCell.length; cell++) if (margins.inCell[cell] !== 0) cells += 1;
+  const residual =
+    repeats.count < 2 ? new Float64Array(WIDTH * WIDTH) : residualSquare(margins, units.count, repeats.count);
+  return { units: present, repeats: repeats.count, cells, totals, ofUnits, residual, labels };
 }
 
 /** Weights of a product of totals: its influence is their product with what a part adds to the totals. */
