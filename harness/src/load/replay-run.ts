@@ -49,6 +49,10 @@ export interface ReplayOptions {
   /** Rate that the client reached in its calibration, 1/s; null when it was not tried. */
   readonly calibrated_per_s: number | null;
   readonly signal: AbortSignal;
+  /** Told of calls that ended, with the rows that their columns are of. */
+  readonly onCalls?: (left: LoadRowArrays, ...calls: Parameters<LoadWorkerParts['onCalls']>) => void;
+  /** Awaited when the calls are on disk and added up, before the run is let go. */
+  readonly settled?: (run: RunFolder, cell_id: string) => Promise<void>;
   readonly onStart?: (view: {
     readonly run: RunFolder;
     readonly power: PowerLog;
@@ -106,6 +110,7 @@ export async function runReplay(
     const client = await sitWith(power, { run, plan, deps, options, power });
     const summary = summariseCalls(run, plan.cell_id, options.slo);
     if (client !== null) noteClient(run, plan.cell_id, { ...client, summary });
+    if (client !== null) await options.settled?.(run, plan.cell_id);
     const cell = run.readCell(plan.cell_id);
     const status = cell.status === 'done' ? 'done' : 'interrupted';
     run.updateManifest({ status });
@@ -159,7 +164,17 @@ async function sit(session: Session): Promise<Omit<JudgeClientInput, 'summary'> 
   const sitting = run.readCell(plan.cell_id).sittings.length;
   const tally = createReplayCount({ rows: plan.rows.row.length, before: done.size, left });
   options.onStart?.({ run, power, progress: () => tally.now(deps.clock.now()) });
-  const sink = openReplaySink({ run, plan, power, left, sitting, onCalls: tally.add });
+  const sink = openReplaySink({
+    run,
+    plan,
+    power,
+    left,
+    sitting,
+    onCalls: (columns, facts) => {
+      tally.add(columns);
+      options.onCalls?.(left, columns, facts);
+    },
+  });
   const works = deal(session, left);
   tally.follow(works);
   const workers = works.map((work) => options.openWorker(work, sink.take));
@@ -288,7 +303,9 @@ function closeWindow({ run, plan, deps, options, power }: Session, { opened, sin
       due: schedule === null ? null : (works[0]?.rows.due_ns.length ?? 0),
       waited: schedule === null ? null : countOf(works, 'waited'),
       most_in_flight: countOf(works, 'most_in_flight'),
-      ...(turns === null ? {} : { turns: { ...turnsPlayed(plan), ...turns } }),
+      ...(turns === null || (plan.spec.turns?.policy ?? null) === null
+        ? {}
+        : { turns: { ...turnsPlayed(plan), ...turns } }),
     },
   };
   const cell = run.readCell(plan.cell_id);

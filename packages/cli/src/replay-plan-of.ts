@@ -4,6 +4,7 @@ import { parseDuration } from './duration.js';
 import { keptFlags, type ReplayFlags } from './replay-session.js';
 import type { LoadTarget } from './replay-thread-messages.js';
 import type { ReadTrace } from './replay-trace-thread.js';
+import { turnPlayOf } from './replay-turns.js';
 
 export interface PlanInput {
   readonly flags: ReplayFlags;
@@ -35,6 +36,11 @@ export function planOf({ flags, read, arrivals, facts, target }: PlanInput): Rep
       ? {}
       : { power: { sources: flags.power === 'none' ? [] : flags.power.split(',') } }),
     rows: read.rows,
+    ...(read.rows.turns
+      ? {
+          turns: turnPlayOf(flags, { rows: read.rows.row.length, counted: read.counter !== null }),
+        }
+      : {}),
   });
 }
 

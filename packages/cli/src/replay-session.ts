@@ -3,9 +3,13 @@ import { PerwattError, type ZeroOutputPolicy } from '@perwatt/core';
 import { openRun, type RunFolder } from '@perwatt/records';
 import type { Io } from './io.js';
 import type { ArrivalFlags } from './replay-arrivals.js';
+import type { TokenizerName } from './replay-tokens.js';
+import type { TurnFlags } from './replay-turns.js';
 
 /** What the command line of a replay says. */
-export interface ReplayFlags extends ArrivalFlags {
+export interface ReplayFlags extends ArrivalFlags, Omit<TurnFlags, 'shape'> {
+  readonly tokenizer?: TokenizerName;
+  readonly templateTokens?: number;
   readonly endpoint?: string;
   readonly model?: string;
   readonly api: 'chat' | 'completion';

@@ -63,6 +63,8 @@ export function replayTable({ cell, summary }: ReplayOutcome, width: number): st
     ...countLines(summary),
     ...sloLines(summary),
     ...energyLines(cell, summary),
+    ...turnLines(cell),
+    ...tokenLines(cell),
     ...loopLines(cell),
     ...verdictLines(cell),
   ];
@@ -74,7 +76,9 @@ const timeRow = (title: string, time: TimeSummary | null): string[] =>
     : [title, String(time.n), ...[time.mean, time.p50, time.p90, time.p99, time.max].map(ms)];
 
 function countLines(summary: LoadSummary): string[] {
-  const failures = Object.entries(summary.statuses).filter(([status]) => status !== 'ok');
+  const failures = Object.entries(summary.statuses).filter(
+    ([status]) => status !== 'ok' && status !== 'dropped',
+  );
   const failed = failures.map(([status, n]) => `${n} ${status}`).join(', ') || 'none';
   const { offered_per_s, achieved_per_s, ok_per_s, output_tokens_per_s, late } = summary;
   return [
@@ -100,6 +104,29 @@ function energyLines(cell: CellFile, summary: LoadSummary): string[] {
   return [
     `energy    ${figure(energy.energy_j, 2)} J${net}; ${figure(energy.energy_per_call_j, 4)} J/call, ${figure(energy.energy_per_output_token_j, 5)} J/output token; ${figure(energy.window_power_w, 2)} W on average`,
   ];
+}
+
+function turnLines({ sittings }: CellFile): string[] {
+  const turns = sittings.at(-1)?.loop?.turns;
+  if (turns === undefined) return [];
+  const what =
+    { wait: 'waited for their parents', send: 'were sent all the same' }[turns.policy ?? ''] ?? 'were late';
+  const dropped = turns.dropped > 0 ? `; ${turns.dropped} were left out` : '';
+  return [`turns     ${turns.late} ${what}${dropped}; histories of the ${turns.history}`];
+}
+
+function tokenLines({ replay }: CellFile): string[] {
+  const tokens = replay?.tokens;
+  if (tokens === undefined) return [];
+  const parts = (['prompts', 'answers'] as const).flatMap((what) => {
+    const own = tokens[what];
+    if (own === null) return [];
+    const apart = own.difference_ratio === null ? dash : `${(own.difference_ratio * 100).toFixed(1)} %`;
+    return [
+      `${own.compared} ${what}: ${own.server_tokens} by the server, ${own.local_tokens} here (${apart})`,
+    ];
+  });
+  return [`tokens    counted by ${tokens.counter}; ${parts.join('; ') || 'nothing to compare'}`];
 }
 
 function loopLines({ sittings, replay }: CellFile): string[] {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, PerwattError, type ZeroOutputPolicy } from '@perwatt/core';
 import type { LoadRowArrays } from '@perwatt/harness';
+import type { CounterOptions, TokenizerName } from './replay-tokens.js';
 import type { TraceCalls } from './replay-trace.js';
 
 const entry = fileURLToPath(new URL('../dist/replay-trace-worker.js', import.meta.url));
@@ -17,12 +18,16 @@ export interface TraceJob {
     readonly limit?: number;
   };
   readonly calls: TraceCalls;
+  /** Who counts tokens; null where nobody does. */
+  readonly tokenizer: { readonly name: TokenizerName; readonly options: CounterOptions } | null;
 }
 
 /** The calls of a trace, in shared memory. */
 export interface ReadTrace {
   readonly trace: { readonly path: string; readonly format: string; readonly sha256: string };
   readonly rows: LoadRowArrays;
+  /** Who counted its tokens; null where nobody did. */
+  readonly counter: string | null;
 }
 
 /** What the thread says. */

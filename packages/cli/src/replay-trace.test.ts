@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Arrivals } from '@perwatt/core';
 import { loadTrace } from '@perwatt/datasets';
+import type { LoadRowArrays } from '@perwatt/harness';
 import { describe, expect, test } from 'vitest';
 import { arrivalsOf } from './replay-arrivals.js';
 import { rowsOfTrace } from './replay-trace.js';
@@ -29,19 +30,19 @@ describe.skipIf(!there)('published traces', () => {
     '%s is replayed whole, at its times and at ten times its speed',
     async (file, rows, span, input, output, blocks) => {
       const table = await loadTrace(file, { root, zeroOutput: 'replay-as-1' });
-      const calls = (speed: number) =>
+      const calls = (speed: number): Promise<LoadRowArrays> =>
         rowsOfTrace(table, {
           arrivals: Arrivals.parse({ kind: 'trace', path: file, speed }),
           seed: 1,
           input_tokens: null,
           output_tokens: null,
         });
-      const real = calls(1);
+      const real = await calls(1);
       expect(real.row).toHaveLength(rows);
       expect([sum(real.input_tokens), sum(real.output_tokens)]).toEqual([input, output]);
       expect(real.due_ns.at(-1)).toBe(span);
       expect(real.blocks?.ids.length ?? 0).toBe(blocks);
-      const fast = calls(10);
+      const fast = await calls(10);
       expect(fast.due_ns.at(-1)).toBe(span / 10);
       for (let i = 0; i < rows; i += 97) expect(fast.due_ns[i]).toBe(Math.round((real.due_ns[i] ?? 0) / 10));
     },

@@ -1,4 +1,5 @@
 export { type EmbeddedClientOptions, embeddedClient } from './embedded/embedded-client.js';
+export { type EmbeddedTokenizer, embeddedTokenizer } from './embedded/embedded-tokenizer.js';
 export { probeEngine } from './embedded/probe-engine.js';
 export { type EngineClientOptions, engineClient } from './engines/engine-client.js';
 export { type EngineCommand, type EngineTarget, engineCommand } from './engines/engine-command.js';

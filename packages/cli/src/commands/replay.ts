@@ -1,8 +1,21 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { openAiClient } from '@perwatt/clients';
-import { type Arrivals, type EndpointFacts, PerwattError, zeroOutputPolicies } from '@perwatt/core';
-import { type ReplayDeps, type ReplayOutcome, type ReplayPlan, runReplay } from '@perwatt/harness';
+import {
+  type Arrivals,
+  type EndpointFacts,
+  historySources,
+  lateParentPolicies,
+  PerwattError,
+  zeroOutputPolicies,
+} from '@perwatt/core';
+import {
+  type ReplayDeps,
+  type ReplayOptions,
+  type ReplayOutcome,
+  type ReplayPlan,
+  runReplay,
+} from '@perwatt/harness';
 import type { RunFolder } from '@perwatt/records';
 import { Command, Option } from 'commander';
 import { parseDuration } from '../duration.js';
@@ -14,9 +27,13 @@ import { startReplayDisplay } from '../replay-display.js';
 import { planOf } from '../replay-plan-of.js';
 import { freshReplay, type ReplayFlags, type ReplaySession, resumedReplay } from '../replay-session.js';
 import { replayEnergy, replayTable } from '../replay-table.js';
+import { textFilePlace } from '../replay-text-file.js';
 import type { LoadTarget } from '../replay-thread-messages.js';
 import { loadThreads } from '../replay-threads.js';
-import { readTrace, type TraceJob } from '../replay-trace-thread.js';
+import { tokenCheck } from '../replay-token-check.js';
+import { openCounter, parseTokenizer } from '../replay-tokens.js';
+import { type ReadTrace, readTrace, type TraceJob } from '../replay-trace-thread.js';
+import { checkTurnFlags, policyOf } from '../replay-turns.js';
 import { parseSlo } from '../slo-flags.js';
 
 const examples = `
@@ -64,6 +81,31 @@ export const replayCommand = (io: Io, deps: ReplayDeps): Command =>
         .choices(zeroOutputPolicies.filter((policy) => policy !== 'keep'))
         .default('replay-as-1'),
     )
+    .addOption(
+      new Option(
+        '--prompts <source>',
+        'prompts of the lengths of the trace, or its own texts; default: its texts where it carries any',
+      ).choices(['made-up', 'trace']),
+    )
+    .addOption(
+      new Option(
+        '--late-parent <policy>',
+        'play the conversations of the trace; a turn that is due before the one it goes on from has ended waits for it, is left out with what follows, or is sent at its time',
+      ).choices(lateParentPolicies),
+    )
+    .option('--think <time>', 'with --late-parent wait: time from the end of a late turn to the next')
+    .addOption(
+      new Option(
+        '--history <source>',
+        "whose answers the earlier turns are sent with: the trace's (default), or those that the server has just given",
+      ).choices(historySources),
+    )
+    .option(
+      '--tokenizer <name>',
+      'who counts prompts and answers here: words (one common word a token), server (its /tokenize), embedded:<model>',
+      parseTokenizer,
+    )
+    .option('--template-tokens <n>', 'tokens that the server adds around a prompt', whole(0, 1 << 20))
     .option('--input-tokens <n>', 'length of prompts that the trace does not tell', whole(1, 1 << 24))
     .option('--output-tokens <n>', 'length of answers that the trace does not tell', whole(1, 1 << 24))
     .option(
@@ -92,13 +134,10 @@ export const replayCommand = (io: Io, deps: ReplayDeps): Command =>
       await replay(session, io, deps);
     });
 
-async function replay(
-  { flags, trace, endpoint, run }: ReplaySession,
-  io: Io,
-  deps: ReplayDeps,
-): Promise<void> {
-  const slo = flags.slo === undefined ? {} : parseSlo(flags.slo);
-  const seconds = (text: string) => parseDuration(text) / 1000;
+async function replay(session: ReplaySession, io: Io, deps: ReplayDeps): Promise<void> {
+  const { flags, trace, endpoint } = session;
+  checkTurnFlags(flags);
+  if (flags.slo !== undefined) parseSlo(flags.slo);
   const target: LoadTarget = {
     url: endpoint,
     api: flags.api,
@@ -108,7 +147,34 @@ async function replay(
   };
   const facts = await factsOf(target, flags.model, deps);
   const arrivals = arrivalsOf(flags, trace);
-  const read = await readTrace(traceJob(trace, arrivals, { flags, io }), io.signal);
+  const place = textFilePlace();
+  try {
+    const counting = tokenizerOf(flags, { target, model: facts.model, io });
+    const job = traceJob(trace, arrivals, { flags, io, textFile: place.path, counting });
+    const read = await readTrace(job, io.signal);
+    const opened = { ...read, rows: place.opened(read.rows) };
+    await replayRead({ session, read: opened, arrivals, facts, target, counting }, io, deps);
+  } finally {
+    place.close();
+  }
+}
+
+interface Prepared {
+  readonly session: ReplaySession;
+  readonly read: ReadTrace;
+  readonly arrivals: Arrivals | null;
+  readonly facts: EndpointFacts;
+  readonly target: LoadTarget;
+  readonly counting: TraceJob['tokenizer'];
+}
+
+async function replayRead(
+  { session: { flags, run }, read, arrivals, facts, target, counting }: Prepared,
+  io: Io,
+  deps: ReplayDeps,
+): Promise<void> {
+  const slo = flags.slo === undefined ? {} : parseSlo(flags.slo);
+  const seconds = (text: string) => parseDuration(text) / 1000;
   const plan = planOf({ flags, read, arrivals, facts, target });
   checkSame(run, plan);
   const calibrated_per_s = flags.check
@@ -125,6 +191,7 @@ async function replay(
     baseline_s: seconds(flags.baseline),
     slo,
     calibrated_per_s,
+    ...(counting === null ? {} : countAnswers(counting)),
     signal: io.signal,
     onStart({ run: made, power, progress }) {
       if (flags.quiet) return;
@@ -140,12 +207,48 @@ async function replay(
   conclude(outcome, flags, io);
 }
 
+/** Counts some of the answers when the replay is over. */
+function countAnswers({
+  name,
+  options,
+}: NonNullable<TraceJob['tokenizer']>): Pick<ReplayOptions, 'onCalls' | 'settled'> {
+  const check = tokenCheck();
+  return {
+    onCalls: check.take,
+    async settled(run, cell_id) {
+      const counter = await openCounter(name, options);
+      if (counter === null) return;
+      try {
+        await check.settle(run, cell_id, counter);
+      } finally {
+        await counter.close();
+      }
+    },
+  };
+}
+
+function tokenizerOf(
+  { tokenizer = 'words', model: asked }: ReplayFlags,
+  { target, model, io }: { readonly target: LoadTarget; readonly model: string; readonly io: Io },
+): TraceJob['tokenizer'] {
+  if (tokenizer === 'words') return null;
+  const { url, api_key } = target;
+  return { name: tokenizer, options: { url, api_key, model: asked ?? model, env: { ...io.env } } };
+}
+
+interface JobParts {
+  readonly flags: ReplayFlags;
+  readonly io: Io;
+  readonly textFile: string;
+  readonly counting: TraceJob['tokenizer'];
+}
+
 function traceJob(
   path: string,
   arrivals: Arrivals | null,
-  { flags, io }: { readonly flags: ReplayFlags; readonly io: Io },
+  { flags, io, textFile, counting }: JobParts,
 ): TraceJob {
-  const { zeroOutput, format, maxRows, seed, inputTokens, outputTokens } = flags;
+  const { zeroOutput, format, maxRows, seed, inputTokens, outputTokens, prompts, templateTokens } = flags;
   return {
     load: {
       path,
@@ -154,7 +257,17 @@ function traceJob(
       ...(format === undefined ? {} : { format }),
       ...(maxRows === undefined ? {} : { limit: maxRows }),
     },
-    calls: { arrivals, seed, input_tokens: inputTokens ?? null, output_tokens: outputTokens ?? null },
+    calls: {
+      arrivals,
+      seed,
+      input_tokens: inputTokens ?? null,
+      output_tokens: outputTokens ?? null,
+      turns: policyOf(flags) !== null,
+      textFile,
+      ...(prompts === undefined ? {} : { prompts }),
+      ...(templateTokens === undefined ? {} : { template_tokens: templateTokens }),
+    },
+    tokenizer: counting,
   };
 }
 
@@ -195,7 +308,16 @@ function conclude(outcome: ReplayOutcome, flags: ReplayFlags, io: Io): void {
     const energy = replayEnergy(cell, summary);
     io.print(
       JSON.stringify(
-        { run: run.path, status, ...summary, energy, loop, client: replay?.client, verdict },
+        {
+          run: run.path,
+          status,
+          ...summary,
+          energy,
+          loop,
+          client: replay?.client,
+          tokens: replay?.tokens ?? null,
+          verdict,
+        },
         null,
         2,
       ),
