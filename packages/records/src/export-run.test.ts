@@ -140,7 +140,7 @@ test("the files open in pyarrow, DuckDB's own client and datasets", { timeout: 9
     parquet: 80,
     csv: [80],
     json: [80, 100],
-    huggingface: { queries: 80, calls: 80, texts: 80, samples: 30, channels: 0, cells: 2 },
+    huggingface: { queries: 80, calls: 80, texts: 80, replayed: 0, samples: 30, channels: 0, cells: 2 },
     'huggingface row': ['c-b/item%201/0', '=0+1', 'List'],
     'huggingface table': 80,
   });
