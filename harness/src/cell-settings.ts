@@ -13,7 +13,6 @@ export function settingsOf({ engine }: Pick<Merged, 'engine'>, variant: VariantE
     context_tokens: started?.context_tokens ?? null,
     engine_flags: started === null || started.flags.length === 0 ? null : started.flags.join(' '),
     parallel: parallel.length === 0 ? null : parallel.join(' '),
-    power_cap_w: variant?.power_cap_w ?? null,
     reasoning_effort: variant?.reasoning_effort ?? null,
   };
 }

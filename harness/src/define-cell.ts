@@ -62,11 +62,10 @@ function loopOf({ arrivals, concurrency, cap, ramp_s }: LoadEntry, trace_ns: Flo
 export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
   const { matrix, protocol, prepared, dataset, grader, trace_ns } = loaded;
   const { point, merged, bound: strategy, params, variant } = p;
-  const rule = typeof matrix.repeats === 'object' ? matrix.repeats : null;
-  const repeats = rule?.max ?? (typeof matrix.repeats === 'number' ? matrix.repeats : protocol.repeats);
+  const repeats = matrix.repeats ?? protocol.repeats;
   const max_tokens = variant?.max_tokens ?? p.dataset.max_tokens ?? dataset.answer_tokens;
-  const { when: _, expect: __, ...accelerator } = merged.accelerator;
-  const { when: ___, ...load } = p.load;
+  const { when: _, ...accelerator } = merged.accelerator;
+  const { when: __, ...load } = p.load;
   const reasoning_effort = variant?.reasoning_effort;
   const definition = {
     model: {
@@ -82,11 +81,10 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     strategy: { id: strategy.id, version: strategy.version, params },
     load,
     max_tokens,
-    repeats: rule ?? repeats,
+    repeats,
     seed: matrix.seed,
     protocol: matrix.protocol,
     reasoning_effort,
-    power_cap_w: variant?.power_cap_w,
     warm_up: matrix.warm_up,
   };
   const resolved = sha256Hex(canonicalJson(definition));
@@ -103,7 +101,6 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     block_position: 0,
     seed,
     repeats,
-    repeat_rule: rule,
     concurrency,
     loop,
     max_tokens,

@@ -80,3 +80,24 @@ test('of very many or very long problems a readable part is told', () => {
     expect.objectContaining({ message: expect.stringMatching(/^(.{0,340}\n){31} {2}and 11 more$/) }),
   );
 });
+
+test('aliases made to fill the memory are one clear error; ordinary ones are fine', () => {
+  const bomb = `a: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: [*c, *c, *c]\n${minimal}`;
+  expect(message(bomb)).toMatch(/^MATRIX_INVALID .*\n.*its aliases stand for more than 200 values/);
+  expect(message('name: t\naxes: &x { model: [*x], dataset: [d] }')).toMatch(/^MATRIX_INVALID /);
+  const once = 'name: t\naxes:\n  model: [&m { id: a }]\n  dataset: [d]\nexclude: [{ model: [*n] }]\n';
+  expect(message(once)).toMatch(/^MATRIX_INVALID .*n$/s);
+  const fine = 'name: t\naxes:\n  model: [&m a]\n  dataset: [*m]\n';
+  expect(parseMatrix(fine, 'm.yaml').axes.dataset).toEqual([{ id: 'a' }]);
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[more: string, problem: string]>([
+  ['constraints: [{ when: { colour: red }, forbid: { model: a } }]',  'm.yaml:5: constraints[0].when.colour names no axis; axes are model'],
+  ['constraints: [{ require: { model: b } }]',                        'm.yaml:5: constraints[0].require.model names "b", which is not on the axis (a)'],
+  ['constraints: [{ require: { variant: b } }]',                      'constraints[0].require.variant names "b", which is not on the axis (it is empty)'],
+  ['constraints: [{ when: { model: a } }]',                           'give `require` or `forbid`, and not both'],
+  ['exclude: [{ variant: v }]',                                       'exclude[0].variant names "v"'],
+])('a constraint that points nowhere is named with its line: %s', (more, problem) => {
+  expect(message(`${minimal}${more}\n`)).toContain(problem);
+});

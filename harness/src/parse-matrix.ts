@@ -1,6 +1,7 @@
-import { type Condition, MatrixFile, PerwattError, pointAxes } from '@perwatt/core';
+import { MatrixFile, PerwattError } from '@perwatt/core';
 import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { crossChecks, place } from './matrix-checks.js';
 
 interface Problem {
   readonly line: number | null;
@@ -79,11 +80,6 @@ function problemsOf(issue: z.core.$ZodIssue, lineOf: LineOf): Problem[] {
   return [{ line: lineOf(issue.path), text: `${place(issue.path)}: ${lower(issue.message)}` }];
 }
 
-const place = (path: readonly PropertyKey[]) =>
-  path.length === 0
-    ? 'the file'
-    : path.map((p, i) => (typeof p === 'number' ? `[${p}]` : `${i === 0 ? '' : '.'}${String(p)}`)).join('');
-
 const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Where the deepest node along `path` begins, so that a missing key is reported at its parent. */
@@ -110,145 +106,4 @@ function step(node: unknown, part: PropertyKey): { node: unknown; offset: number
     return item === undefined ? null : { node: item, offset: item.range[0] };
   }
   return null;
-}
-
-function crossChecks(matrix: MatrixFile): { path: PropertyKey[]; text: string }[] {
-  return [
-    ...duplicates(matrix),
-    ...danglingEndpoints(matrix),
-    ...danglingEngines(matrix),
-    ...danglingPoints(matrix),
-    ...danglingConditions(matrix),
-    ...capsWithoutCommands(matrix),
-  ];
-}
-
-function* duplicates(matrix: MatrixFile) {
-  for (const axis of pointAxes) {
-    const seen = new Set<string>();
-    for (const [index, entry] of (matrix.axes[axis] ?? []).entries()) {
-      const id = axisId(entry);
-      if (seen.has(id)) {
-        yield {
-          path: ['axes', axis, index],
-          text: `axes.${axis} holds "${id}" twice; give each value its own id`,
-        };
-      }
-      seen.add(id);
-    }
-  }
-}
-
-function* danglingEndpoints(matrix: MatrixFile) {
-  const known = Object.keys(matrix.endpoints ?? {});
-  for (const [index, model] of matrix.axes.model.entries()) {
-    if (model.endpoint === undefined || known.includes(model.endpoint)) continue;
-    const names =
-      known.length === 0 ? 'there is no `endpoints` section' : `endpoints are ${known.join(', ')}`;
-    const text = `axes.model[${index}].endpoint names "${model.endpoint}", but ${names}`;
-    yield { path: ['axes', 'model', index, 'endpoint'], text };
-  }
-}
-
-function* danglingEngines({ axes, engines = {}, power }: MatrixFile) {
-  const known = Object.keys(engines);
-  const names = known.length === 0 ? 'there is no `engines` section' : `engines are ${known.join(', ')}`;
-  for (const [index, { engine }] of axes.model.entries()) {
-    if (engine === undefined || known.includes(engine)) continue;
-    const text = `axes.model[${index}].engine names "${engine}", but ${names}`;
-    yield { path: ['axes', 'model', index, 'engine'], text };
-  }
-  const agents = (power?.agents ?? []).map(({ id }) => id);
-  for (const [id, entry] of Object.entries(engines)) {
-    if (entry.kind !== 'agent' || agents.includes(entry.agent)) continue;
-    const text = `engines.${id}.agent names "${entry.agent}", but \`power.agents\` has ${agents.join(', ') || 'none'}`;
-    yield { path: ['engines', id, 'agent'], text };
-  }
-}
-
-function* danglingPoints(matrix: MatrixFile) {
-  for (const section of ['include', 'exclude'] as const) {
-    for (const [index, point] of (matrix[section] ?? []).entries()) {
-      for (const axis of pointAxes) {
-        const ids = (matrix.axes[axis] ?? []).map((entry) => axisId(entry));
-        const unknown = [point[axis] ?? []]
-          .flat()
-          .map(String)
-          .filter((value) => !ids.includes(value));
-        for (const value of unknown) {
-          const text = `${section}[${index}].${axis} names "${value}", which is not on the axis (${ids.join(', ')})`;
-          yield { path: [section, index, axis], text };
-        }
-      }
-    }
-  }
-}
-
-interface PlacedCondition {
-  readonly path: PropertyKey[];
-  readonly condition: Condition | undefined;
-}
-
-function conditionsOf(matrix: MatrixFile): PlacedCondition[] {
-  const ofValues = pointAxes.flatMap((axis) =>
-    (matrix.axes[axis] ?? []).map((entry, i) => ({
-      path: ['axes', axis, i, 'when'],
-      condition: (entry as { readonly when?: Condition | undefined }).when,
-    })),
-  );
-  const ofConstraints = (matrix.constraints ?? []).flatMap((constraint, i) =>
-    (['when', 'require', 'forbid'] as const).map((part) => ({
-      path: ['constraints', i, part],
-      condition: constraint[part],
-    })),
-  );
-  return [...ofValues, ...ofConstraints];
-}
-
-/** Conditions on an axis that is none, or on a value that is not on its axis. */
-function* danglingConditions(matrix: MatrixFile) {
-  for (const { path, condition = {} } of conditionsOf(matrix)) {
-    for (const [key, test] of Object.entries(condition)) {
-      const axis = pointAxes.find((name) => name === key.split('.')[0]);
-      const where = place([...path, key]);
-      if (axis === undefined) {
-        yield { path: [...path, key], text: `${where} names no axis; axes are ${pointAxes.join(', ')}` };
-        continue;
-      }
-      if (axis !== key) continue;
-      const ids = (matrix.axes[axis] ?? []).map((entry) => axisId(entry));
-      for (const value of namedBy(test).filter((id) => !ids.includes(id)))
-        yield {
-          path: [...path, key],
-          text: `${where} names "${value}", which is not on the axis (${ids.join(', ') || 'it is empty'})`,
-        };
-    }
-  }
-}
-
-function namedBy(test: Condition[string]): string[] {
-  if (typeof test !== 'object' || Array.isArray(test)) return [test].flat().map(String);
-  return test.not === undefined ? [] : [test.not].flat().map(String);
-}
-
-function* capsWithoutCommands({ axes, power_cap }: MatrixFile) {
-  if (power_cap !== undefined) return;
-  for (const [index, { power_cap_w }] of (axes.variant ?? []).entries()) {
-    if (power_cap_w === undefined) continue;
-    const text = `axes.variant[${index}].power_cap_w needs \`power_cap\` with commands that set, read and restore the limit`;
-    yield { path: ['axes', 'variant', index, 'power_cap_w'], text };
-  }
-}
-
-interface AxisEntry {
-  readonly id?: string | undefined;
-  readonly concurrency?: unknown;
-  readonly arrivals?: { readonly kind: string; readonly rate_per_s?: number } | undefined;
-}
-
-/** The name of an axis value in tables. A load without a name is called after its concurrency, or its arrivals and their rate. */
-export function axisId({ id, concurrency, arrivals }: AxisEntry): string {
-  if (id !== undefined) return id;
-  if (arrivals === undefined) return `c${String(concurrency)}`;
-  return arrivals.rate_per_s === undefined ? arrivals.kind : `${arrivals.kind}-${arrivals.rate_per_s}`;
 }

@@ -8,7 +8,6 @@ import {
   type MatrixFile,
   PerwattError,
   pointAxes,
-  type RepeatRule,
   type Sampling,
   type Strategy,
   type StrategyEntry,
@@ -16,12 +15,12 @@ import {
   type VariantEntry,
 } from '@perwatt/core';
 import type { CellHashes, CellPoint, CellSettings, OrderFacts, PrunedCell } from '@perwatt/records';
+import { axisId } from './axis-id.js';
 import { canonicalJson, sha256Hex } from './canonical.js';
 import { defaultBlocks, orderCells } from './cell-order.js';
 import { type BoundPoint, defineCell } from './define-cell.js';
 import type { HarnessDeps, NamedEngine, PreparedModel } from './deps.js';
 import type { LoopShape } from './load/drive-loop.js';
-import { axisId } from './parse-matrix.js';
 import { type Filter, matches, type Point, pointsOf } from './points.js';
 import { type Protocol, protocolOf } from './protocols.js';
 import { type Merged, mergeVariant } from './variants.js';
@@ -37,9 +36,7 @@ export interface Cell {
   readonly block: number;
   readonly block_position: number;
   readonly seed: number;
-  /** The most there may be where `repeat_rule` ends them. */
   readonly repeats: number;
-  readonly repeat_rule: RepeatRule | null;
   readonly concurrency: number;
   /** How its queries are sent. */
   readonly loop: LoopShape;
@@ -56,7 +53,7 @@ export interface Cell {
   readonly sampling: Pick<Sampling, 'reasoning_effort'>;
   /** Equal for cells that can go on with the same loaded model. */
   readonly load_key: string;
-  readonly hashes: Pick<CellHashes, 'declared' | 'resolved'>;
+  readonly hashes: CellHashes;
 }
 
 /** What a run will do: its cells in order, and what was left out, with the reason. */

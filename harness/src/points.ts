@@ -13,8 +13,8 @@ import {
   type VariantEntry,
 } from '@perwatt/core';
 import type { CellPoint, PrunedCell } from '@perwatt/records';
+import { axisId } from './axis-id.js';
 import { conditionText, holds, type Subject } from './conditions.js';
-import { axisId } from './parse-matrix.js';
 
 /** One point of the product of the axes, with the entries that its values stand for. */
 export interface Point {

@@ -192,7 +192,7 @@ const plannedCell = (cell: Cell, run_id: string): CellFile => ({
   sittings: [],
   ledgers: [],
   segments: [],
-  hashes: { ...cell.hashes, observed: null },
+  hashes: cell.hashes,
   ...(cell.variant === null ? {} : { variant: cell.variant }),
   settings: cell.settings,
 });

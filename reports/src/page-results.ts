@@ -1,4 +1,4 @@
-import { axisNames } from '@perwatt/core';
+import { pointAxes } from '@perwatt/core';
 import type { MetricId } from '@perwatt/metrics';
 import { formatPercent, formatShare } from './format.js';
 import { type Html, html } from './html.js';
@@ -70,9 +70,9 @@ function fixes({ cells }: RunResults): Html {
 
 function row(results: RunResults, cell: CellResult): Html {
   const { point, energy } = cell;
-  const more = axisNames
-    .filter((axis) => axis === 'accelerator' || axis === 'load')
-    .map((axis) => point[axis])
+  const more = pointAxes
+    .filter((axis) => axis === 'accelerator' || axis === 'load' || axis === 'variant')
+    .flatMap((axis) => point[axis] ?? [])
     .join(' · ');
   return html`<tr data-cell="${cell.cell_id}"><th scope="row">${modelDot(results, point.model)}${breakable(point.model)}<small>${more}</small></th>
 <td class="name">${breakable(point.dataset)}</td><td class="name">${breakable(point.strategy)}</td>${accuracyCell(cell)}${columns.map(([, , id]) => metricCell(cell, id))}

@@ -36,13 +36,15 @@ function metricFields({ id, energy }: Metric<MetricId>, metric: MetricValue): [s
   ];
 }
 
-function fieldsOf({ run_id, protocol, metrics }: RunResults, cell: CellResult): [string, Value][] {
+function fieldsOf({ run_id, protocol, metrics, cells }: RunResults, cell: CellResult): [string, Value][] {
+  const variants = cells.some(({ point }) => point.variant !== undefined);
   const boundary = cell.energy.boundary;
   const provenance: Provenance | null = boundary?.provenance ?? null;
   return [
     ['run_id', run_id],
     ['cell_id', cell.cell_id],
     ...axisNames.map((axis): [string, Value] => [axis, cell.point[axis]]),
+    ...(variants ? [['variant', cell.point.variant ?? null] satisfies [string, Value]] : []),
     ['protocol', protocol],
     ['status', cell.status],
     ['verdict', cell.verdict.state],

@@ -1,4 +1,4 @@
-import { type AxisName, axisNames } from '@perwatt/core';
+import { type PointAxis, pointAxes } from '@perwatt/core';
 import type { MetricId } from '@perwatt/metrics';
 import { formatMetric, markNotes } from './format.js';
 import type { CellResult, RunResults } from './results-types.js';
@@ -18,11 +18,11 @@ const metricColumn = (head: string, id: MetricId, leaves: number | null = null):
   text: (cell) => formatMetric(cell.metrics[id]),
 });
 
-const axisColumn = (axis: AxisName): TableColumn => ({
+const axisColumn = (axis: PointAxis): TableColumn => ({
   head: axis,
   align: 'left',
   leaves: null,
-  text: (cell) => printable(cell.point[axis]),
+  text: (cell) => printable(cell.point[axis] ?? ''),
 });
 
 /** Text with control characters and direction marks taken out, so that a name cannot rewrite a terminal. */
@@ -30,10 +30,10 @@ const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '')
 
 /** Columns of the result table: model, data set and strategy always, other axes where they vary. */
 function columnsOf({ cells }: RunResults): TableColumn[] {
-  const varies = (axis: AxisName) => new Set(cells.map(({ point }) => point[axis])).size > 1;
-  const always: readonly AxisName[] = ['model', 'dataset', 'strategy'];
+  const varies = (axis: PointAxis) => new Set(cells.map(({ point }) => point[axis])).size > 1;
+  const always: readonly PointAxis[] = ['model', 'dataset', 'strategy'];
   return [
-    ...axisNames.filter((axis) => always.includes(axis) || varies(axis)).map(axisColumn),
+    ...pointAxes.filter((axis) => always.includes(axis) || varies(axis)).map(axisColumn),
     metricColumn('accuracy', 'accuracy'),
     metricColumn('W', 'power_w', 4),
     metricColumn('J/query', 'energy_per_query_j'),

@@ -42,6 +42,7 @@ export const pointText = (point: CellResult['point']) =>
     point.dataset,
     point.strategy,
     point.load === 'c1' ? null : point.load,
+    point.variant ?? null,
   ]
     .filter((part) => part !== null)
     .join(' × ');

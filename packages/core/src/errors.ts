@@ -1,7 +1,5 @@
 /** Every way Perwatt fails on purpose, with what the user can do about it: one imperative sentence. */
 export const hints = {
-  ACCELERATOR_MISMATCH:
-    'Run the matrix on the device it expects, mend `expect`, or let it flag with `otherwise: flag`.',
   BUILD_MISSING: 'Run `npm run build` in the Perwatt folder first.',
   CLIENT_UNREACHABLE: 'Check that the server is running and that the endpoint address is right.',
   DATASET_CHANGED: 'Start a new run; results over different items must not be mixed.',
@@ -23,8 +21,6 @@ export const hints = {
   MODEL_UNAVAILABLE:
     'Pass a local weight file, or make one of the named locations reachable and run `perwatt models pull`.',
   MODEL_UNKNOWN: 'Run `perwatt models list` to see the models that are known, or give a path to a GGUF file.',
-  POWER_CAP_FAILED:
-    'Try the commands of `power_cap` by hand; setting a limit mostly needs administrator rights.',
   POWER_IO: 'Run `perwatt doctor` to see which counters can be read.',
   POWER_MALFORMED: 'Please report this with the output of `perwatt doctor --json`.',
   POWER_NO_SOURCE:

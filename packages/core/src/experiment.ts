@@ -33,115 +33,15 @@ export const Blocks = z
     'Cells that stay together: those that share a loaded model (`loaded`), the value of an axis, or none. Orders then permute blocks, and cells within blocks. Default: `loaded` for `interleave` and `latin`, else `none`',
   );
 
-/** Metrics that a rule on repeats can watch: those that no grading is needed for. */
-export const stopMetrics = [
-  'energy_per_query_j',
-  'energy_per_output_token_j',
-  'power_w',
-  'tokens_per_s',
-  'query_time_s',
-] as const;
-/** One of `stopMetrics`. */
-export type StopMetric = (typeof stopMetrics)[number];
-
-const RepeatRule = z
-  .strictObject({
-    min: z.int().min(3).max(1000).default(5).describe('Repeats before the interval is looked at'),
-    max: z.int().min(3).max(1000).describe('Repeats at which it stops at the latest'),
-    until: z.strictObject({
-      metric: z.enum(stopMetrics).describe('Metric whose 95 % interval over repeats must be narrow'),
-      rel_half_width: z
-        .number()
-        .positive()
-        .max(1)
-        .describe('Half of the interval, as a share of the mean, at which it is narrow'),
-    }),
-  })
-  .refine(({ min, max }) => max >= min, '`max` is below `min`');
-
-/** Key `repeats`. */
-export const Repeats = z
-  .union([z.int().positive().max(1000), RepeatRule])
-  .describe(
-    'Executions of each cell, or `{ min, max, until: { metric, rel_half_width } }`: repeat until the interval of a metric is narrow. Default: by protocol',
-  );
-/** A number of repeats, or the rule by which they end. */
-export type Repeats = z.infer<typeof Repeats>;
-/** The rule by which the repeats of a cell end. */
-export type RepeatRule = z.infer<typeof RepeatRule>;
-
-const WarmUpRule = z.strictObject({
-  until: z.literal('stable'),
-  window: z
-    .int()
-    .min(2)
-    .max(50)
-    .default(3)
-    .describe('Calls in a row whose tokens per second and watts must agree'),
-  tolerance: z
-    .number()
-    .positive()
-    .max(1)
-    .default(0.05)
-    .describe('Greatest spread among them, as a share of their mean'),
-  max_calls: z
-    .int()
-    .min(2)
-    .max(10_000)
-    .default(50)
-    .describe('Calls at which it gives up, and the cell is flagged'),
-  max_s: z.number().positive().max(86_400).default(300).describe('Time at which it gives up (s)'),
-});
-
 /** Key `warm_up`. */
 export const WarmUp = z
-  .union([z.strictObject({ calls: z.int().min(0).max(10_000) }), WarmUpRule])
-  .describe(
-    'Calls before the measured window: `{ calls: n }`, or `{ until: stable }`. Default: a number by protocol',
-  );
-export type WarmUp = z.infer<typeof WarmUp>;
-export type WarmUpRule = z.infer<typeof WarmUpRule>;
+  .strictObject({ calls: z.int().min(0).max(10_000).describe('Calls before the measured window') })
+  .describe('Calls before the measured window of every cell; default: a number by protocol');
 
 /** Key `cool_down`. */
 export const CoolDown = z
-  .union([
-    z.strictObject({ seconds: z.number().min(0).max(86_400).describe('A fixed pause (s)') }),
-    z.strictObject({
-      until: z.literal('baseline'),
-      temperature_c: z
-        .number()
-        .positive()
-        .max(100)
-        .default(5)
-        .describe('How far above its idle reading every temperature may be (°C)'),
-      floor_c: z
-        .number()
-        .min(0)
-        .max(150)
-        .default(35)
-        .describe('A temperature below this is cool whatever the idle reading was (°C)'),
-      power_w: z.number().positive().max(1e6).default(3).describe('How far above idle a domain may draw (W)'),
-      power_ratio: z
-        .number()
-        .min(0)
-        .max(10)
-        .default(0.05)
-        .describe('… or as a share of its idle power; the greater of the two counts'),
-      hold_s: z.number().min(0).max(3600).default(10).describe('How long it must stay so (s)'),
-      max_s: z
-        .number()
-        .positive()
-        .max(86_400)
-        .default(300)
-        .describe('Time at which it gives up and goes on (s)'),
-    }),
-  ])
-  .describe(
-    'Pause between cells: `{ seconds }`, or `{ until: baseline }`: until temperatures and power are back in a band of what they were when idle; where neither is read the pause of the protocol is kept. Cells that began without are flagged `warm_start`. Default: a pause by protocol',
-  );
-export type CoolDown = z.infer<typeof CoolDown>;
-/** The gate of `cool_down: { until: baseline }`. */
-export type ThermalGate = Extract<CoolDown, { readonly until: 'baseline' }>;
+  .strictObject({ seconds: z.number().min(0).max(86_400).describe('Length of the pause (s)') })
+  .describe('Pause after every cell; default: by protocol');
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const Test = z.union([
@@ -202,79 +102,4 @@ export const variantShape = {
     .max(40)
     .optional()
     .describe('Sent with every call to a chat endpoint: low, medium, high …'),
-  power_cap_w: z
-    .number()
-    .positive()
-    .max(1e6)
-    .optional()
-    .describe('Power limit that `power_cap` sets before the cell (W)'),
 };
-
-const argv = z.array(z.string().min(1)).min(1).max(100);
-
-/** Key `power_cap`. */
-export const PowerCap = z
-  .strictObject({
-    set: argv.describe('Command that sets the limit; `{watts}` in it is replaced'),
-    read: argv.describe('Command that prints the limit in watts; the first number of its output counts'),
-    restore: argv.describe(
-      'Command that puts things back after the run, however it ends; `{watts}` is what was read before',
-    ),
-    tolerance_w: z.number().min(0).max(1e4).default(1).describe('How far the limit read back may be off (W)'),
-    settle_s: z.number().min(0).max(600).default(1).describe('Time between setting and reading back (s)'),
-    timeout_s: z
-      .number()
-      .positive()
-      .max(600)
-      .default(30)
-      .describe('Longest that one of the commands may take (s)'),
-  })
-  .describe('Your own commands that set, read and restore a power limit, for variants with `power_cap_w`');
-export type PowerCap = z.infer<typeof PowerCap>;
-
-/** Key `expect` of an accelerator. */
-export const Expect = z
-  .strictObject({
-    name: z
-      .string()
-      .min(1)
-      .max(200)
-      .refine(isPattern, 'not a regular expression')
-      .optional()
-      .describe("Regular expression that the device's name must match, for example `H100.*SXM`"),
-    memory_gib_min: z.number().positive().optional().describe('Least memory of the device (GiB)'),
-    memory_gib_max: z.number().positive().optional().describe('Most memory of the device (GiB)'),
-    count: z.int().positive().optional().describe('Devices that must fit; default: at least one'),
-    otherwise: z
-      .enum(['refuse', 'flag'])
-      .default('refuse')
-      .describe('What happens when none does: nothing is measured, or its cells are flagged'),
-  })
-  .describe('The exact variant of the device, checked against what is found here');
-export type Expect = z.infer<typeof Expect>;
-
-function isPattern(text: string): boolean {
-  try {
-    new RegExp(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Key `breaker`. */
-export const Breaker = z
-  .union([
-    z.literal(false),
-    z.strictObject({
-      after: z
-        .int()
-        .positive()
-        .max(1000)
-        .default(5)
-        .describe('Cells of one model or endpoint that fail in a row'),
-    }),
-  ])
-  .describe(
-    'After so many failed cells in a row of one model or endpoint the rest of them are skipped; a resume tries them again. `false` turns it off; default: after 5',
-  );

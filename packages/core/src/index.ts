@@ -47,16 +47,7 @@ export type {
   CellOrder,
   Condition,
   Constraint,
-  CoolDown,
-  Expect,
-  PowerCap,
-  RepeatRule,
-  Repeats,
-  StopMetric,
   Test,
-  ThermalGate,
-  WarmUp,
-  WarmUpRule,
 } from './experiment.js';
 export {
   type Grade,

@@ -1,18 +1,6 @@
 import * as z from 'zod';
 import { callSettings, Engine } from './engine.js';
-import {
-  Blocks,
-  Breaker,
-  Condition,
-  Constraint,
-  CoolDown,
-  Expect,
-  Order,
-  PowerCap,
-  Repeats,
-  variantShape,
-  WarmUp,
-} from './experiment.js';
+import { Blocks, Condition, Constraint, CoolDown, Order, variantShape, WarmUp } from './experiment.js';
 import { Arrivals } from './load.js';
 import { scopes } from './power.js';
 import { Simulate } from './simulate.js';
@@ -56,7 +44,6 @@ const Accelerator = z.strictObject({
   kind: z.enum(['cpu', 'gpu', 'soc', 'npu', 'other']).default('cpu'),
   threads: z.int().positive().optional().describe('Threads of the embedded engine; default: cores less one'),
   gpu: z.boolean().default(false).describe('Lets the embedded engine use a GPU'),
-  expect: Expect.optional(),
   when,
 });
 
@@ -252,12 +239,11 @@ export const MatrixFile = z.strictObject({
     .enum(['quick', 'standard', 'strict'])
     .default('standard')
     .describe('Lengths of baselines and windows, number of repeats; `quick` flags its cells'),
-  repeats: Repeats.optional(),
+  repeats: z.int().positive().max(1000).optional().describe('Executions of each cell; default: by protocol'),
   order: Order.default('shuffle'),
   blocks: Blocks.optional(),
   warm_up: WarmUp.optional(),
   cool_down: CoolDown.optional(),
-  breaker: Breaker.optional(),
   axes: z.strictObject({
     model: axis(Model),
     accelerator: axis(Accelerator).default([{ id: 'host-cpu', kind: 'cpu', gpu: false }]),
@@ -279,7 +265,6 @@ export const MatrixFile = z.strictObject({
     .describe('Rules that leave cells out, with the reason; `perwatt run --dry-run` lists them'),
   endpoints: z.record(name, Endpoint).optional(),
   engines: z.record(name, Engine).optional().describe('Servers that are started where a cell needs them'),
-  power_cap: PowerCap.optional(),
   power: z
     .strictObject({
       sources: z

@@ -19,7 +19,6 @@ export type { Finding } from './findings.js';
 export type {
   Baseline,
   BaselinePower,
-  CellCapFacts,
   CellFile,
   CellHashes,
   CellPoint,
@@ -29,16 +28,12 @@ export type {
   ChannelFile,
   ClientFacts,
   ClockZero,
-  CoolDownFacts,
   DomainLedger,
-  DriftFacts,
-  GateReading,
   HostFacts,
   InstantText,
   LoopFacts,
   MergedRun,
   OrderFacts,
-  PowerCapFacts,
   PowerFile,
   PrunedCell,
   ReplayFacts,
@@ -46,9 +41,7 @@ export type {
   SegmentEntry,
   Sitting,
   SourceFlag,
-  StoppingFacts,
   VerdictReason,
-  WarmUpFacts,
 } from './manifest.js';
 export { type Merged, mergeRuns } from './merge-runs.js';
 export type { ChannelReadings, PowerFileSeries } from './power-series.js';

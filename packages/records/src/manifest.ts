@@ -7,7 +7,6 @@ import type {
   MatrixFile,
   Provenance,
   RecorderStatus,
-  StopMetric,
   TableName,
   VariantEntry,
 } from '@perwatt/core';
@@ -51,8 +50,6 @@ export interface RunManifest {
   readonly order_rule?: OrderFacts;
   /** Cells that the matrix itself leaves out, and why; absent where it leaves out none. */
   readonly pruned?: readonly PrunedCell[];
-  /** The power limit that its cells changed; absent where none was set. */
-  readonly power_cap?: PowerCapFacts;
   /** The runs that were put together into this one; absent in a run that was made in one place. */
   readonly merged?: readonly MergedRun[];
 }
@@ -68,16 +65,6 @@ export interface OrderFacts {
 export interface PrunedCell {
   readonly point: CellPoint;
   readonly reason: string;
-}
-
-/** The power limit around a run, W; null where it was not read. */
-export interface PowerCapFacts {
-  readonly before_w: number | null;
-  /** `set`: changed and not put back yet, as a crash leaves it. */
-  readonly state: 'set' | 'restored' | 'not_restored';
-  readonly after_w: number | null;
-  /** Why it could not be put back; null when it was, or was not tried. */
-  readonly problem: string | null;
 }
 
 /** A run whose cells another took over: where and when they were measured. Cells and rows keep its `run_id`. */
@@ -217,84 +204,12 @@ export interface Sitting {
   readonly loop?: LoopFacts;
   /** What the server said of its load; null where it offers nothing, absent in runs of before it was asked. */
   readonly server_load?: ServerLoad | null;
-  /** How it warmed up; absent where a fixed number of calls did it. */
-  readonly warm_up?: WarmUpFacts;
-  /** How it cooled down before; absent where a fixed pause did it. */
-  readonly cool_down?: CoolDownFacts;
-  /** The power limit that it ran under; absent where none was set. */
-  readonly power_cap?: CellCapFacts;
-  /** What its accelerator was expected to be and isn't; absent when it fits, or nothing was expected. */
-  readonly unexpected_device?: string;
-  /** What its server or engine reported otherwise than in an earlier run of the same cell. */
-  readonly drift?: DriftFacts;
 }
 
-/** Warm-up until tokens per second and watts no longer change. */
-export interface WarmUpFacts {
-  readonly stable: boolean;
-  readonly calls: number;
-  readonly seconds: number;
-  /** Spread of the last calls as a share of their mean; null where it could not be told. */
-  readonly throughput_spread_ratio: number | null;
-  readonly power_spread_ratio: number | null;
-  /** Why it is not stable, or what could not be watched; null when both are stable. */
-  readonly reason: string | null;
-}
-
-/** One figure that a cool-down waited for. */
-export interface GateReading {
-  /** Channel of a device (`cpu cpu_temp_c`), or a domain. */
-  readonly what: string;
-  readonly unit: '°C' | 'W';
-  readonly value: number;
-  readonly baseline: number;
-  readonly limit: number;
-}
-
-/** How the wait for idle temperature and power ended. */
-export interface CoolDownFacts {
-  /** `cool`; `gave_up` at the longest wait; `on_time` where nothing could be watched; `first` with nothing before it. */
-  readonly state: 'cool' | 'gave_up' | 'on_time' | 'first';
-  readonly waited_s: number;
-  /** The last figures; of those that were too high where it gave up. */
-  readonly readings: readonly GateReading[];
-}
-
-/** A power limit as it was asked for and read back, W. */
-export interface CellCapFacts {
-  readonly asked_w: number;
-  readonly read_w: number;
-  /** After the measured window; null when it could not be read. */
-  readonly after_w: number | null;
-  readonly tolerance_w: number;
-}
-
-/** A difference from an earlier run of the same cell. */
-export interface DriftFacts {
-  readonly run_id: string;
-  readonly changes: readonly string[];
-}
-
-/** How a rule ended the repeats of a cell. */
-export interface StoppingFacts {
-  readonly metric: StopMetric;
-  readonly rel_half_width_wanted: number;
-  /** One value a repeat, in the order of execution; null where it is not known. */
-  readonly values: readonly (number | null)[];
-  /** Half-width of the 95 % interval over the mean, at the last look; null where it can't be told. */
-  readonly rel_half_width: number | null;
-  /** `narrow`: the interval is; `cap`: the most repeats were made; null while it goes on. */
-  readonly stopped: 'narrow' | 'cap' | null;
-  readonly repeats: number;
-  readonly note: string;
-}
-
-/** sha256 of a cell as the matrix declares it, with defaults and digests filled in, and as its server reports itself. */
+/** sha256 of a cell as the matrix declares it, and with defaults and digests filled in. */
 export interface CellHashes {
   readonly declared: string;
   readonly resolved: string;
-  /** Null until it was asked. */
-  readonly observed: string | null;
 }
 
 /** One reason of a verdict: what is the matter, and what would mend it. */
@@ -401,10 +316,6 @@ export interface CellFile {
   readonly variant?: VariantEntry;
   /** What of its settings tables show; null where nothing says. Absent in runs of before it was kept. */
   readonly settings?: CellSettings;
-  /** Only where a rule ends the repeats. `repeats` is then the most there may be. */
-  readonly stopping?: StoppingFacts;
-  /** Why it was skipped for now; null or absent when it was not. */
-  readonly skipped?: string | null;
 }
 
 /** Settings that matrices vary beside their axes, as declared. */
@@ -415,7 +326,6 @@ export interface CellSettings {
   readonly engine_flags: string | null;
   /** Devices a model is spread over: `tensor=2 pipeline=1`. */
   readonly parallel: string | null;
-  readonly power_cap_w: number | null;
   readonly reasoning_effort: string | null;
 }
 

@@ -1,4 +1,4 @@
-import { axisNames } from '@perwatt/core';
+import { pointAxes } from '@perwatt/core';
 import {
   type Catalogue,
   cellContributions,
@@ -118,7 +118,9 @@ export function comparableRun(
         run_id: results.run_id,
         record: `${results.run_id}/${cell.cell_id}`,
         tier: 'measured',
-        axes: Object.fromEntries(axisNames.map((axis) => [axis, cell.point[axis]])),
+        axes: Object.fromEntries(
+          pointAxes.flatMap((axis) => (cell.point[axis] === undefined ? [] : [[axis, cell.point[axis]]])),
+        ),
         workload: workloadOf(cell),
         circumstances: circumstancesOf(cell, results),
         figures: figuresOf(cell.metrics, cell.energy),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PerwattError } from '@perwatt/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
+import { makeDeps } from '../world.js';
 import { parseFilter, readMatrix, runCommand } from './run.js';
 
 function folderWith(text: string): string {
@@ -39,6 +40,38 @@ test('paths of a matrix are taken from its folder, and --power names its sources
   expect(readMatrix('m.yaml', {}, recordedIo({ cwd: folder }).io).power).toBeUndefined();
 });
 
+test('--dry-run lists what the matrix itself leaves out, with the reason; --json holds the order too', async () => {
+  const cwd = folderWith(`name: t
+order: latin
+axes:
+  model: [smollm2-135m, gemma3-270m]
+  dataset: [{ id: sums, kind: arithmetic, limit: 2 }]
+  variant: [base, { id: short, max_tokens: 4, when: { model: smollm2-135m } }]
+`);
+  const plan = async (...more: readonly string[]) => {
+    const { io, result } = recordedIo({ cwd });
+    const args = ['m.yaml', '--dry-run', '--power', 'none', ...more];
+    await runCommand(io, makeDeps(io, '0.0.0')).parseAsync(args, { from: 'user' });
+    return result.out;
+  };
+  expect(await plan()).toContain(
+    'no cell: gemma3-270m × sums × single × short: variant short exists only when model is smollm2-135m',
+  );
+  expect(JSON.parse((await plan('--json')).join(''))).toMatchObject({
+    order_rule: { order: 'latin', blocks: 'loaded', seed: 42 },
+    pruned: [{ point: { variant: 'short' } }],
+  });
+});
+
+test('weights of a variant are taken from the folder of the matrix', () => {
+  const cwd = folderWith(
+    'name: t\naxes:\n  model: [m]\n  dataset: [d]\n  variant: [{ id: q, model: { path: w/q.gguf } }]\n',
+  );
+  expect(readMatrix('m.yaml', {}, recordedIo({ cwd }).io).axes.variant).toEqual([
+    { id: 'q', model: { path: join(cwd, 'w/q.gguf') } },
+  ]);
+});
+
 test('a matrix file that is not there is one clear error', () => {
   expect(() => readMatrix('none.yaml', {}, recordedIo({ cwd: tmpdir() }).io)).toThrowError(
     expect.objectContaining({ code: 'FILE_UNREADABLE', message: 'matrix file none.yaml does not exist' }),
@@ -59,5 +92,6 @@ test('the schema is printed as JSON Schema, without a matrix', async () => {
     'dataset',
     'strategy',
     'load',
+    'variant',
   ]);
 });

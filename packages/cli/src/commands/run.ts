@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
-  type AxisName,
-  axisNames,
   type MatrixFile,
   matrixJsonSchema,
   messageOf,
   PerwattError,
+  type PointAxis,
+  pointAxes,
   systemCode,
 } from '@perwatt/core';
 import {
@@ -59,6 +59,8 @@ Examples:
   perwatt run matrix.yaml --filter model=smollm2-135m --filter strategy=single
   perwatt run --resume runs/20261129-101500Z-quickstart
 
+docs/matrix.md explains the keys that order, restrict and vary cells.
+
 Strategies:
 ${strategies()
   .map(({ id, summary }) => `  ${id.padEnd(17)} ${summary}`)
@@ -109,7 +111,12 @@ export function readMatrix(file: string, flags: Pick<RunFlags, 'power'>, io: Io)
     m.path === undefined ? m : { ...m, path: resolve(base, m.path) },
   );
   const dataset = matrix.axes.dataset.map((d) => ('path' in d ? { ...d, path: absolute(d['path']) } : d));
-  return { ...matrix, axes: { ...matrix.axes, model, dataset } };
+  const variant = matrix.axes.variant?.map((v) =>
+    v.model !== undefined && 'path' in v.model
+      ? { ...v, model: { ...v.model, path: absolute(v.model['path']) } }
+      : v,
+  );
+  return { ...matrix, axes: { ...matrix.axes, model, dataset, ...(variant && { variant }) } };
 }
 
 function readText(path: string, file: string): string {
@@ -131,12 +138,12 @@ function withPower(matrix: MatrixFile, { power }: Pick<RunFlags, 'power'>): Matr
 
 /** `axis=value` texts as a filter. */
 export function parseFilter(texts: readonly string[]): Filter {
-  const filter: Partial<Record<AxisName, string[]>> = {};
+  const filter: Partial<Record<PointAxis, string[]>> = {};
   for (const text of texts) {
     const cut = text.indexOf('=');
-    const axis = axisNames.find((name) => name === text.slice(0, cut));
+    const axis = pointAxes.find((name) => name === text.slice(0, cut));
     if (cut < 1 || axis === undefined) {
-      throw new PerwattError('USAGE', `--filter ${text} is not axis=value; axes are ${axisNames.join(', ')}`);
+      throw new PerwattError('USAGE', `--filter ${text} is not axis=value; axes are ${pointAxes.join(', ')}`);
     }
     filter[axis] = [...(filter[axis] ?? []), text.slice(cut + 1)];
   }
@@ -148,7 +155,10 @@ function printPlan(plan: Plan, flags: RunFlags, io: Io): void {
   const cells = plan.cells.map((cell, i) => ({ ...cell.point, ...estimate.cells[i] }));
   if (flags.json) {
     const { queries, calls, seconds, basis } = estimate;
-    io.print(JSON.stringify({ cells, queries, calls, seconds, basis, left_out: plan.left_out }, null, 2));
+    const { left_out, pruned, order_rule } = plan;
+    io.print(
+      JSON.stringify({ cells, queries, calls, seconds, basis, left_out, pruned, order_rule }, null, 2),
+    );
     return;
   }
   for (const [i, cell] of plan.cells.entries()) {
@@ -157,6 +167,7 @@ function printPlan(plan: Plan, flags: RunFlags, io: Io): void {
     io.print(`${cell.id}  ${pointText(cell.point)}: ${queries} queries, ≤ ${calls} calls, ${time}`);
   }
   for (const { what, reason } of plan.left_out) io.print(`left out: ${what}: ${reason}`);
+  for (const { point, reason } of plan.pruned) io.print(`no cell: ${pointText(point)}: ${reason}`);
   const time = estimate.seconds === null ? 'time unknown' : `about ${spanText(estimate.seconds)}`;
   io.print(
     `${plan.cells.length} cells, ${estimate.queries} queries, ≤ ${estimate.calls} calls, ${time} (${estimate.basis})`,

@@ -59,6 +59,13 @@ test('a request that is not streamed has no stream options', () => {
   expect(body({ ...chat, stream: false }, 'chat')).not.toHaveProperty('stream_options');
 });
 
+test('a reasoning effort is sent to a chat server that is told one, and to no other', () => {
+  const effort = { ...sampling, reasoning_effort: 'low' };
+  expect(body({ ...chat, sampling: effort }, 'chat')).toMatchObject({ reasoning_effort: 'low' });
+  expect(body({ ...chat, sampling: effort }, 'completion')).not.toHaveProperty('reasoning_effort');
+  expect(body(chat, 'chat')).not.toHaveProperty('reasoning_effort');
+});
+
 test('seed and stop are sent only when they are set', () => {
   expect(body(chat, 'chat')).not.toHaveProperty('seed');
   expect(body({ ...chat, sampling: { ...sampling, seed: 0, stop: ['\n'] } }, 'chat')).toMatchObject({

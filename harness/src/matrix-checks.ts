@@ -1,0 +1,132 @@
+import { type Condition, type MatrixFile, type PointAxis, pointAxes } from '@perwatt/core';
+import { axisId } from './axis-id.js';
+
+interface Problem {
+  readonly path: PropertyKey[];
+  readonly text: string;
+}
+
+/** A path in the file, in words: `axes.model[0].id`. */
+export const place = (path: readonly PropertyKey[]) =>
+  path.length === 0
+    ? 'the file'
+    : path.map((p, i) => (typeof p === 'number' ? `[${p}]` : `${i === 0 ? '' : '.'}${String(p)}`)).join('');
+
+/** What is wrong between the parts of a matrix that are right by themselves. */
+export function crossChecks(matrix: MatrixFile): Problem[] {
+  return [
+    ...duplicates(matrix),
+    ...danglingEndpoints(matrix),
+    ...danglingEngines(matrix),
+    ...danglingPoints(matrix),
+    ...danglingConditions(matrix),
+  ];
+}
+
+function* duplicates(matrix: MatrixFile) {
+  for (const axis of pointAxes) {
+    const seen = new Set<string>();
+    for (const [index, entry] of (matrix.axes[axis] ?? []).entries()) {
+      const id = axisId(entry);
+      if (seen.has(id)) {
+        yield {
+          path: ['axes', axis, index],
+          text: `axes.${axis} holds "${id}" twice; give each value its own id`,
+        };
+      }
+      seen.add(id);
+    }
+  }
+}
+
+function* danglingEndpoints(matrix: MatrixFile) {
+  const known = Object.keys(matrix.endpoints ?? {});
+  for (const [index, model] of matrix.axes.model.entries()) {
+    if (model.endpoint === undefined || known.includes(model.endpoint)) continue;
+    const names =
+      known.length === 0 ? 'there is no `endpoints` section' : `endpoints are ${known.join(', ')}`;
+    const text = `axes.model[${index}].endpoint names "${model.endpoint}", but ${names}`;
+    yield { path: ['axes', 'model', index, 'endpoint'], text };
+  }
+}
+
+function* danglingEngines({ axes, engines = {}, power }: MatrixFile) {
+  const known = Object.keys(engines);
+  const names = known.length === 0 ? 'there is no `engines` section' : `engines are ${known.join(', ')}`;
+  for (const [index, { engine }] of axes.model.entries()) {
+    if (engine === undefined || known.includes(engine)) continue;
+    const text = `axes.model[${index}].engine names "${engine}", but ${names}`;
+    yield { path: ['axes', 'model', index, 'engine'], text };
+  }
+  const agents = (power?.agents ?? []).map(({ id }) => id);
+  for (const [id, entry] of Object.entries(engines)) {
+    if (entry.kind !== 'agent' || agents.includes(entry.agent)) continue;
+    const text = `engines.${id}.agent names "${entry.agent}", but \`power.agents\` has ${agents.join(', ') || 'none'}`;
+    yield { path: ['engines', id, 'agent'], text };
+  }
+}
+
+/** Values by axis of one rule, and those of them that are not on the axis. */
+function unknownValues(matrix: MatrixFile, axis: PointAxis, values: readonly string[]) {
+  const ids = (matrix.axes[axis] ?? []).map((entry) => axisId(entry));
+  const known = ids.join(', ') || 'it is empty';
+  return values.filter((value) => !ids.includes(value)).map((value) => ({ value, known }));
+}
+
+function danglingPoints(matrix: MatrixFile): Problem[] {
+  const rules = (['include', 'exclude'] as const).flatMap((section) =>
+    (matrix[section] ?? []).map((point, index) => ({ section, index, point })),
+  );
+  return rules.flatMap(({ section, index, point }) =>
+    pointAxes.flatMap((axis) =>
+      unknownValues(matrix, axis, [point[axis] ?? []].flat().map(String)).map(({ value, known }) => ({
+        path: [section, index, axis],
+        text: `${section}[${index}].${axis} names "${value}", which is not on the axis (${known})`,
+      })),
+    ),
+  );
+}
+
+interface PlacedCondition {
+  readonly path: PropertyKey[];
+  readonly condition: Condition | undefined;
+}
+
+function conditionsOf(matrix: MatrixFile): PlacedCondition[] {
+  const ofValues = pointAxes.flatMap((axis) =>
+    (matrix.axes[axis] ?? []).map((entry, i) => ({
+      path: ['axes', axis, i, 'when'],
+      condition: (entry as { readonly when?: Condition | undefined }).when,
+    })),
+  );
+  const ofConstraints = (matrix.constraints ?? []).flatMap((constraint, i) =>
+    (['when', 'require', 'forbid'] as const).map((part) => ({
+      path: ['constraints', i, part],
+      condition: constraint[part],
+    })),
+  );
+  return [...ofValues, ...ofConstraints];
+}
+
+/** Conditions on an axis that is none, or on a value that is not on its axis. */
+const danglingConditions = (matrix: MatrixFile): Problem[] =>
+  conditionsOf(matrix).flatMap(({ path, condition = {} }) =>
+    Object.entries(condition).flatMap(([key, test]) => memberProblems(matrix, [...path, key], test)),
+  );
+
+function memberProblems(matrix: MatrixFile, path: PropertyKey[], test: Condition[string]): Problem[] {
+  const key = String(path.at(-1));
+  const where = place(path);
+  const axis = pointAxes.find((name) => name === key.split('.')[0]);
+  if (axis === undefined) return [{ path, text: `${where} names no axis; axes are ${pointAxes.join(', ')}` }];
+  if (axis !== key) return [];
+  return unknownValues(matrix, axis, namedBy(test)).map(({ value, known }) => ({
+    path,
+    text: `${where} names "${value}", which is not on the axis (${known})`,
+  }));
+}
+
+function namedBy(test: Condition[string]): string[] {
+  if (typeof test !== 'object' || Array.isArray(test)) return [test].flat().map(String);
+  return test.not === undefined ? [] : [test.not].flat().map(String);
+}
