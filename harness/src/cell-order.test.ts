@@ -60,6 +60,14 @@ test('interleave without blocks never puts two cells of one model side by side w
   }
 });
 
+test('an uneven interleave keeps neighbours apart as long as another value is left', () => {
+  const cells = grid(3, 3).filter(
+    ({ point }) => point.model !== 'm2' && (point.model === 'm0' || point.strategy !== 's0'),
+  );
+  const placed = orderCells(cells, { order: 'interleave', blocks: 'none', seed: 1 });
+  expect(placed.map(({ cell }) => cell.point.model)).toEqual(['m0', 'm1', 'm0', 'm1', 'm0']);
+});
+
 test.each([2, 3, 4, 5, 6])('latin gives each of %i treatments every place equally often', (n) => {
   const blocks = 2 * n;
   const placed = orderCells(grid(blocks, n), rule('latin'));
