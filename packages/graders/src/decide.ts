@@ -18,6 +18,8 @@ export type Found<T> =
 
 export interface Comparison {
   readonly correct: boolean;
+  /** Partial credit, 0…1; default 1 when correct, else 0. */
+  readonly score?: number;
   readonly reason: string | null;
   readonly flags: readonly string[];
 }
@@ -82,11 +84,11 @@ function before(input: GradeInput, goldProblem: string | null): Grade | null {
 
 function compared(
   input: GradeInput,
-  { correct, reason, flags }: Comparison,
+  { correct, score = correct ? 1 : 0, reason, flags }: Comparison,
   found: { readonly span: Range; readonly rule: string; readonly flags: readonly string[] },
 ): Grade {
   return grade(input, correct ? 'correct' : 'incorrect', {
-    score: correct ? 1 : 0,
+    score,
     extracted: input.prediction.slice(...found.span),
     span: found.span,
     rule: found.rule,

@@ -3,7 +3,7 @@ import { decide, decideOfficial, type Found } from './decide.js';
 import { checkPolicies, choicePolicy } from './policy.js';
 import { cutNextQuestion, prepare } from './prepare.js';
 import type { Range } from './reasoning.js';
-import { findAnswerTags, findBoxes } from './wrappers.js';
+import { findAnswerLines, findAnswerTags, findBoxes } from './wrappers.js';
 
 /**
  * Grades answers that must equal the gold as text. Robust mode takes the last `<answer>` element, box or `Answer:` line,
@@ -39,16 +39,8 @@ const firstAnswerEnd = (text: string) =>
   text.trim() === '' ? null : text.length - text.trimStart().length + 1;
 
 function findAnswer(text: string): Found<string> {
-  const lines = [
-    ...text.matchAll(/^[ \t]{0,8}[*_#]{0,4}(?:final )?answer[*_]{0,3}:[*_]{0,3}(?<answer>[^\n]*)$/gim),
-  ].map(
-    (match): Range => [
-      match.index + match[0].length - (match.groups?.['answer'] ?? '').length,
-      match.index + match[0].length,
-    ],
-  );
   const ranks: readonly (readonly [string, readonly Range[]])[] = [
-    ['exact.format', [...findAnswerTags(text), ...lines].sort((a, b) => a[1] - b[1])],
+    ['exact.format', [...findAnswerTags(text), ...findAnswerLines(text)].sort((a, b) => a[1] - b[1])],
     ['exact.boxed', findBoxes(text)],
     ['exact.text', [[0, text.length]]],
   ];

@@ -4,7 +4,15 @@ import { graderById, graders } from './graders.js';
 describe('graders', () => {
   test('are found by name', () => {
     for (const grader of graders()) expect(graderById(grader.id)).toBe(grader);
-    expect(graders().map((g) => g.id)).toEqual(['choice', 'exact', 'numeric']);
+    expect(graders().map((g) => g.id)).toEqual([
+      'choice',
+      'em_f1',
+      'exact',
+      'literal',
+      'numeric',
+      'plan',
+      'puzzle_cells',
+    ]);
   });
 
   test('an unknown name is one error with the nearest name', () => {

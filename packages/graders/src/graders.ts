@@ -1,9 +1,13 @@
 import { didYouMean, type Grader, PerwattError } from '@perwatt/core';
 import { choice } from './choice.js';
+import { emF1 } from './em-f1.js';
 import { exact } from './exact.js';
+import { literal } from './literal.js';
 import { numeric } from './numeric.js';
+import { plan } from './plan.js';
+import { puzzleCells } from './puzzle-cells.js';
 
-const all: readonly Grader[] = [choice, exact, numeric];
+const all: readonly Grader[] = [choice, emF1, exact, literal, numeric, plan, puzzleCells];
 
 /** Every grader there is, by name. */
 export const graders = (): readonly Grader[] => all;

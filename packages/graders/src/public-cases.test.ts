@@ -25,12 +25,14 @@ interface Case {
   readonly mustNotExtract?: string;
   readonly finishReason?: string;
   readonly policy?: Record<string, unknown>;
+  readonly value?: number;
 }
 
 const graderOf: Readonly<Record<string, string>> = {
   mcq: 'choice',
   'mcq-noanswer': 'choice',
   number: 'numeric',
+  f1: 'em_f1',
 };
 
 test('public reports of grading faults have the right verdicts', () => {
@@ -38,7 +40,7 @@ test('public reports of grading faults have the right verdicts', () => {
     cases: Case[];
   };
   const ours = cases.filter((c) => c.kind in graderOf);
-  expect(ours.length).toBeGreaterThanOrEqual(21);
+  expect(ours.length).toBeGreaterThanOrEqual(24);
   for (const c of ours) {
     const grade = graderById(graderOf[c.kind]!).grade({
       prediction: c.prediction,
@@ -48,6 +50,7 @@ test('public reports of grading faults have the right verdicts', () => {
       ...(c.policy === undefined ? {} : { policy: c.policy }),
     });
     expect(c.verdict, `${c.id}: ${JSON.stringify(grade)}`).toContain(grade.verdict);
+    if (c.value !== undefined) expect(grade.score, c.id).toBeCloseTo(c.value, 4);
     if (c.mustNotExtract !== undefined) expect(grade.extracted, c.id).not.toBe(c.mustNotExtract);
   }
 });

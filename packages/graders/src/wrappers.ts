@@ -72,6 +72,17 @@ export function findAnswerTags(text: string): Range[] {
   return tags;
 }
 
+/** What stands behind `Answer:` on lines that begin with it, in order. */
+export function findAnswerLines(text: string): Range[] {
+  const lines = text.matchAll(
+    /^[ \t]{0,8}[*_#]{0,4}(?:final )?answer[*_]{0,3}:[*_]{0,3}(?<answer>[^\n]*)$/gim,
+  );
+  return [...lines].map((match) => {
+    const end = match.index + match[0].length;
+    return [end - (match.groups?.['answer'] ?? '').length, end];
+  });
+}
+
 /** The last line that is not blank, without the blanks at its ends; null when there is none. */
 export function lastLine(text: string): Range | null {
   const end = text.trimEnd().length;

@@ -5,7 +5,7 @@ export const cruxevalCard: DatasetCard = {
   title: 'CRUXEval-O',
   summary: 'what a short Python function returns, as a literal',
   licence: 'MIT',
-  grader: 'exact',
+  grader: 'literal',
   source: 'https://github.com/facebookresearch/cruxeval',
   splits: { test: 800 },
   hub: {
