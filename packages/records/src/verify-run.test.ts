@@ -57,6 +57,11 @@ test('a run as it was written has no findings', () => {
   });
 });
 
+test('a segment without rows that nobody lists, as a kill between its opening and its first row leaves it, is none', () => {
+  segment(run, run.readCell('c-a'), 'calls', []);
+  expect(verifyRun(run.path)).toMatchObject({ segments: 8, rows: 270, findings: [] });
+});
+
 describe('a problem is', () => {
   // biome-ignore format: a table is read in columns
   test.each<[string, () => void, string, string, RegExp]>([

@@ -53,7 +53,8 @@ export function checkSegment(check: SegmentCheck): Checked {
 
 function damage(info: SegmentInfo, { entry, crashed }: SegmentCheck, where: string): Finding[] {
   if (info.torn === null) {
-    if (entry !== null || crashed) return [];
+    const empty = info.rows === 0 && info.batches === 0;
+    if (entry !== null || crashed || empty) return [];
     return [
       problem(
         'file_unlisted',

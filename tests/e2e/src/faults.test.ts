@@ -36,7 +36,6 @@ async function measure(servers: readonly Served[], load = '{ concurrency: 8 }'):
 name: faults
 protocol: quick
 order: as-written
-breaker: false
 axes:
   model: [${servers.map(({ id }) => `{ id: ${id}, endpoint: ${id} }`).join(', ')}]
   dataset: [{ id: sums, kind: arithmetic, level: 1, limit: ${ITEMS}, max_tokens: 8 }]

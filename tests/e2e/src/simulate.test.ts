@@ -59,7 +59,8 @@ test('a fleet of laws runs to a report, is killed and resumed without a query lo
     expect(new Set(ids).size).toBe(450);
     expect(cell.ledgers.filter((l) => l.in_total && l.meter_j !== null)).toHaveLength(1);
   }
-  expect(await runCli(['verify', run])).toMatchObject({ code: 0 });
+  const verified = await runCli(['verify', run]);
+  expect(verified.code, verified.stdout).toBe(0);
   const results = await runCli(['results', run]);
   expect(results.stdout).toContain('† simulated');
   expect(readFileSync(join(run, 'report/index.html'), 'utf8')).toContain('simulated');
