@@ -9,6 +9,7 @@ describe('graders', () => {
       'em_f1',
       'exact',
       'literal',
+      'math',
       'numeric',
       'plan',
       'puzzle_cells',

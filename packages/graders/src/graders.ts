@@ -3,11 +3,12 @@ import { choice } from './choice.js';
 import { emF1 } from './em-f1.js';
 import { exact } from './exact.js';
 import { literal } from './literal.js';
+import { math } from './math.js';
 import { numeric } from './numeric.js';
 import { plan } from './plan.js';
 import { puzzleCells } from './puzzle-cells.js';
 
-const all: readonly Grader[] = [choice, emF1, exact, literal, numeric, plan, puzzleCells];
+const all: readonly Grader[] = [choice, emF1, exact, literal, math, numeric, plan, puzzleCells];
 
 /** Every grader there is, by name. */
 export const graders = (): readonly Grader[] => all;

@@ -1,4 +1,5 @@
 export { choice } from './choice.js';
 export { exact } from './exact.js';
 export { graderById, graders } from './graders.js';
+export { math } from './math.js';
 export { numeric } from './numeric.js';
