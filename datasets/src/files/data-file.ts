@@ -1,12 +1,15 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { messageOf, PerwattError, systemCode } from '@perwatt/core';
+import {
+  type Chunks,
+  digestOf,
+  fileFacts,
+  firstBytes,
+  plainChunks,
+  unpackedChunks,
+  watched,
+} from './file-bytes.js';
 import { defaultLimits, inWords, type ReadLimits } from './limits.js';
 
-const CHUNK = 1 << 20;
 const HEAD = 4096;
 
 /** A file of rows, read in pieces of at most 1 MiB; gzip is known by its first bytes and unpacked on the way. */
@@ -43,60 +46,30 @@ export async function openData(
   { limits, signal }: OpenOptions = {},
 ): Promise<DataFile> {
   const all = { ...defaultLimits, ...limits };
-  const { bytes, packed } = await facts(path, absolute, signal);
+  signal?.throwIfAborted();
+  const { bytes, packed } = await fileFacts(path, absolute);
   const source = { path, absolute, bytes, limits: all };
-  const chunks = () => watched(packed ? unpacked(source) : plain(path, absolute), signal);
-  const head = await firstBytes(chunks());
+  const chunks = () => watched(packed ? unpacked(source) : plainChunks(path, absolute), signal);
+  const head = await firstBytes(chunks(), HEAD);
   refuse(path, head);
   return {
     ...source,
     packed,
     head,
     chunks,
-    sha256: () => digestOf(watched(plain(path, absolute), signal)),
+    sha256: () => digestOf(watched(plainChunks(path, absolute), signal)),
   };
-}
-
-const unreadable = (path: string, cause: unknown) =>
-  new PerwattError('FILE_UNREADABLE', `cannot read ${path}: ${systemCode(cause) ?? messageOf(cause)}`, {
-    cause,
-  });
-
-async function facts(path: string, absolute: string, signal: AbortSignal | undefined) {
-  signal?.throwIfAborted();
-  try {
-    const handle = await open(absolute);
-    try {
-      const magic = Buffer.alloc(2);
-      await handle.read(magic, 0, 2, 0);
-      return { bytes: (await handle.stat()).size, packed: magic.readUInt16BE() === 0x1f8b };
-    } finally {
-      await handle.close();
-    }
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
-}
-
-async function* plain(path: string, absolute: string): AsyncGenerator<Buffer, void, undefined> {
-  try {
-    for await (const chunk of createReadStream(absolute, { highWaterMark: CHUNK })) yield chunk as Buffer;
-  } catch (cause) {
-    throw systemCode(cause) === null ? cause : unreadable(path, cause);
-  }
 }
 
 type Source = Pick<DataFile, 'path' | 'absolute' | 'bytes' | 'limits'>;
 
-async function* unpacked(source: Source): AsyncGenerator<Buffer, void, undefined> {
-  const gunzip = createGunzip({ chunkSize: CHUNK });
-  pipeline(createReadStream(source.absolute, { highWaterMark: CHUNK }), gunzip, () => {});
+async function* unpacked(source: Source): Chunks {
   let size = 0;
   try {
-    for await (const chunk of gunzip) {
-      size += (chunk as Buffer).length;
+    for await (const chunk of unpackedChunks(source.absolute)) {
+      size += chunk.length;
       checkSize(source, size);
-      yield chunk as Buffer;
+      yield chunk;
     }
   } catch (cause) {
     if (cause instanceof PerwattError || systemCode(cause)?.startsWith('Z_') !== true) throw cause;
@@ -113,33 +86,6 @@ function checkSize({ path, bytes, limits }: Source, size: number): void {
     `unpacks to more than ${limit}: ${bytes} bytes gave ${size} and more`,
     'Do not use the file unless you know what is in it; if it is right, unpack it yourself and give the result.',
   );
-}
-
-async function* watched(
-  chunks: AsyncGenerator<Buffer, void, undefined>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer, void, undefined> {
-  for await (const chunk of chunks) {
-    signal?.throwIfAborted();
-    yield chunk;
-  }
-}
-
-async function firstBytes(chunks: AsyncGenerator<Buffer, void, undefined>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk.subarray(0, HEAD));
-    length += chunk.length;
-    if (length >= HEAD) break;
-  }
-  return Buffer.concat(parts).subarray(0, HEAD);
-}
-
-async function digestOf(chunks: AsyncGenerator<Buffer, void, undefined>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of chunks) hash.update(chunk);
-  return hash.digest('hex');
 }
 
 /** What often stands where data is expected. */

@@ -2,8 +2,9 @@ import { open } from 'node:fs/promises';
 import { messageOf } from '@perwatt/core';
 import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
+import { unreadable } from '../files/file-bytes.js';
 import { isRecord } from '../options.js';
-import { badFile, unreadable } from './trace-errors.js';
+import { badFile } from './trace-errors.js';
 import type { TraceFile } from './trace-file.js';
 
 /** One row of a Parquet file as a plain object; stamps are ns since 1970 as bigint. */

@@ -5,6 +5,7 @@ import {
   PerwattError,
   type RunningEngine,
 } from '@perwatt/core';
+import { pause } from './pause.js';
 
 export interface EngineClientOptions {
   /** Starts the engine. Throws what it throws. */
@@ -59,7 +60,7 @@ export function engineClient({ start, connect }: EngineClientOptions): Client {
     async call(request, options) {
       const { client, engine } = await opened();
       const record = await client.call({ ...request, model: engine.facts.request_model }, options);
-      if (brokenOff(record)) await settled(ended.signal);
+      if (brokenOff(record)) await pause(SETTLE_MS, ended.signal);
       return record;
     },
     async observe() {
@@ -75,19 +76,6 @@ export function engineClient({ start, connect }: EngineClientOptions): Client {
 
 const brokenOff = ({ status, error_kind }: CallRecord): boolean =>
   status === 'connect_error' || (status === 'truncated' && error_kind !== 'empty_body');
-
-function settled(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, SETTLE_MS);
-    signal.addEventListener('abort', done);
-  });
-}
 
 const withEngine = (facts: EndpointFacts, { facts: server, pids }: RunningEngine): EndpointFacts => ({
   ...facts,

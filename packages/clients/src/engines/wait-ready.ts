@@ -1,5 +1,6 @@
 import { excerpt } from '../http/json.js';
 import { httpPage } from './http-page.js';
+import { pause } from './pause.js';
 
 export interface ReadyOptions {
   /** Page that answers 200 once calls can be served. */
@@ -35,17 +36,4 @@ export async function waitReady(options: ReadyOptions): Promise<string | null> {
     await pause(wait_ms, signal);
   }
   return signal.aborted ? null : last;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
 }
