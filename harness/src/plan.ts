@@ -4,6 +4,7 @@ import {
   type Dataset,
   type DatasetEntry,
   type Grader,
+  type GraderMode,
   type LoadEntry,
   type MatrixFile,
   PerwattError,
@@ -45,6 +46,8 @@ export interface Cell {
   readonly model: PreparedModel;
   readonly dataset: Dataset;
   readonly grader: Grader;
+  /** Whose verdicts make the accuracy; every answer is graded in both modes. */
+  readonly mode: GraderMode;
   readonly strategy: Strategy;
   readonly params: unknown;
   readonly variant: VariantEntry | null;
@@ -149,7 +152,7 @@ function bindStrategy(entry: StrategyEntry, dataset: DatasetEntry, deps: Harness
   const strategy = deps.strategy(kind ?? id);
   const system = dataset.system === undefined ? {} : { system: dataset.system };
   const params = strategy.params.parse({ ...system, ...rest });
-  const missing = strategy.needs.endpoints.filter((endpoint) => endpoint !== 'main');
+  const missing = strategy.needs(params).endpoints.filter((endpoint) => endpoint !== 'main');
   if (missing.length > 0) {
     throw new PerwattError(
       'ENDPOINT_UNKNOWN',
@@ -162,7 +165,7 @@ function bindStrategy(entry: StrategyEntry, dataset: DatasetEntry, deps: Harness
 async function loadAll(matrix: MatrixFile, points: readonly Point[], deps: HarnessDeps) {
   const loaded = new Map<DatasetEntry, Dataset>();
   for (const entry of new Set(points.map((p) => p.dataset))) {
-    const { id, kind, limit, seed, max_tokens: _, system: __, when: ___, ...options } = entry;
+    const { id, kind, limit, seed, max_tokens: _, system: __, when: ___, grading: ____, ...options } = entry;
     const spec = { kind: kind ?? id, options, ...(limit === undefined ? {} : { limit }) };
     loaded.set(entry, await deps.loadDataset(spec, seed ?? seedFrom(matrix.seed, 'dataset', id)));
   }

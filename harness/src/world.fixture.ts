@@ -72,7 +72,7 @@ export const parallel = (id: string, calls: number): Strategy => ({
   id,
   version: 1,
   summary: 'test',
-  needs: { endpoints: ['main'] },
+  needs: () => ({ endpoints: ['main'] }),
   params: { parse: (input) => input },
   calls: () => calls,
   async *run(item, _, { max_tokens }) {

@@ -70,6 +70,9 @@ export {
   type LoadEngineNeeds,
   type LoadJob,
   lateParentPolicies,
+  SloLimits,
+  SteadyRule,
+  type TrimAmount,
 } from './load.js';
 export {
   type AcceleratorEntry,
@@ -130,8 +133,10 @@ export type {
   Candidate,
   Needs,
   Outcome,
+  ProgramRun,
   Rng,
   Role,
+  SafeLanguage,
   Strategy,
   StrategyContext,
 } from './strategy.js';
@@ -143,6 +148,7 @@ export {
   type ColumnType,
   calls,
   channels,
+  type GradeRow,
   type PublishedRow,
   published,
   type QueryRow,

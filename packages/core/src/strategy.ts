@@ -46,6 +46,8 @@ export interface CallResult {
   /** The call's status when it failed (`timeout`, `connect_error` …). */
   readonly error_code?: string;
   readonly usage: Usage | null;
+  /** Mean natural logarithm of the probability of the answer's tokens; null or absent where the server does not say. */
+  readonly mean_logprob?: number | null;
   readonly sent_ns: Instant;
   readonly end_ns: Instant;
 }
@@ -58,6 +60,8 @@ export interface Candidate {
   readonly call_id: string;
   /** Canonical answer; null when none was found. */
   readonly answer: string | null;
+  /** What a verifier gave it, greater is better; null when its verdict could not be read, absent without a verifier. */
+  readonly score?: number | null;
 }
 
 /** How a query ended. A query that abstains has no answer to grade and says why. */
@@ -88,12 +92,35 @@ export interface Answers {
 /** What a strategy needs from its endpoints; checked before a run starts. */
 export interface Needs {
   readonly endpoints: readonly string[];
+  /** Bare text to go on from, not chats. */
   readonly completions?: true;
   readonly tools?: true;
+  /** Log-probabilities of the tokens that were drawn. */
   readonly logprobs?: true;
-  readonly verifier?: true;
+  /** The data set's own grader against the gold: an upper bound that no deployment has. */
+  readonly oracle?: true;
+  /** A world that the items are set in. */
   readonly environment?: true;
+  /** A language in which the items' programs can be run. */
+  readonly language?: true;
+  /** A fitted router, named by a file. */
+  readonly router?: string;
 }
+
+/** A small language whose programs can be run safely: bounded, without effects, the same on every machine. */
+export interface SafeLanguage {
+  readonly id: string;
+  readonly version: number;
+  /** The language in a few lines, for prompts. */
+  readonly description: string;
+  /** Runs `program` on `input`, both as text. A program that can't be read, fails or takes too many steps says why. */
+  run(program: string, input: string): ProgramRun;
+}
+
+/** What came of running one program once. */
+export type ProgramRun =
+  | { readonly ok: true; readonly output: string; readonly steps: number }
+  | { readonly ok: false; readonly reason: string };
 
 /** What a strategy is given beside the item: all its effects are data. */
 export interface StrategyContext {
@@ -103,6 +130,12 @@ export interface StrategyContext {
   readonly max_tokens: number;
   /** Opens the item's world; present when the strategy needs an environment and the data set has one. */
   readonly openWorld?: () => WorldEpisode;
+  /** Whether an answer is right, by the data set's grader; present when the strategy needs an oracle. */
+  readonly check?: (text: string) => boolean;
+  /** The language of the item's programs; present when the strategy needs one. */
+  readonly language?: SafeLanguage;
+  /** Predicted probability, 0…1, that a prompt needs the stronger model; present when the strategy needs a router. */
+  readonly routeScore?: (prompt: string) => number;
 }
 
 /** How one item becomes calls and an answer. Bump `version` whenever the calls could change. */
@@ -110,7 +143,8 @@ export interface Strategy<P = unknown> {
   readonly id: string;
   readonly version: number;
   readonly summary: string;
-  readonly needs: Needs;
+  /** What these parameters need of endpoints and data set. */
+  needs(params: P): Needs;
   /** Checks parameters from a configuration and fills in defaults; throws on a wrong or unknown one. */
   readonly params: { parse(input: unknown): P };
   /** Calls that one item takes at most, for the estimate before a run. */

@@ -12,7 +12,7 @@ export const selfConsistency: Strategy<SelfConsistencyParams> = {
   id: 'self_consistency',
   version: 1,
   summary: 'asks several times, takes the answer given most often',
-  needs: { endpoints: ['main'] },
+  needs: () => ({ endpoints: ['main'] }),
   params: parameters('self_consistency', SelfConsistencyParams),
   calls: ({ attempts }) => attempts,
   async *run(item, { attempts, ...params }, context) {

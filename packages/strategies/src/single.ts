@@ -7,7 +7,7 @@ export const single: Strategy<SingleParams> = {
   id: 'single',
   version: 1,
   summary: 'asks once, greedily unless a temperature is given',
-  needs: { endpoints: ['main'] },
+  needs: () => ({ endpoints: ['main'] }),
   params: parameters('single', SingleParams),
   calls: () => 1,
   async *run(item, params, context) {

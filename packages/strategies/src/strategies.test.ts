@@ -33,7 +33,7 @@ describe('every strategy', () => {
       const calls = batches.flat();
       expect(calls.length).toBeLessThanOrEqual(strategy.calls(params));
       expect(new Set(calls.map((c) => c.id)).size).toBe(calls.length);
-      expect(calls.every((c) => strategy.needs.endpoints.includes(c.endpoint))).toBe(true);
+      expect(calls.every((c) => strategy.needs(params).endpoints.includes(c.endpoint))).toBe(true);
     },
   );
 

@@ -9,6 +9,7 @@ function erased<P>(strategy: Strategy<P>): Strategy {
   const { parse } = strategy.params;
   return {
     ...strategy,
+    needs: (params) => strategy.needs(parse(params)),
     calls: (params) => strategy.calls(parse(params)),
     run: (item, params, context) => strategy.run(item, parse(params), context),
   };
