@@ -67,6 +67,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
   const { when: _, ...accelerator } = merged.accelerator;
   const { when: __, ...load } = p.load;
   const reasoning_effort = variant?.reasoning_effort;
+  const mode = p.dataset.grading ?? 'robust';
   const definition = {
     model: {
       id: p.model.id,
@@ -77,7 +78,12 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
       settings: variant?.endpoint === undefined ? undefined : merged.endpoint,
     },
     accelerator,
-    dataset: { id: point.dataset, digest: dataset.digest, grader: grader.id },
+    dataset: {
+      id: point.dataset,
+      digest: dataset.digest,
+      grader: grader.id,
+      grading: mode === 'robust' ? undefined : mode,
+    },
     strategy: { id: strategy.id, version: strategy.version, params },
     load,
     max_tokens,
@@ -108,23 +114,36 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     model: prepared,
     dataset,
     grader,
+    mode,
     strategy,
     params,
     variant,
     settings: settingsOf(merged, variant),
     sampling: reasoning_effort === undefined ? {} : { reasoning_effort },
-    load_key: prepared.keep ?? loadKey(p, concurrency),
+    served_by: servedBy(p),
+    load_key: prepared.keep ?? `${loadedOn(p)} × ${concurrency}`,
     hashes: { declared: declaredHash(p, matrix), resolved },
   };
 }
 
-/** Names what stays loaded: a variant counts where it changes the model, what serves it, or the device. */
-function loadKey({ point, variant, merged, model, accelerator }: BoundPoint, concurrency: number): string {
+/** Names a loaded model: a variant counts where it changes the model, what serves it, or the device. */
+function loadedOn({ point, variant, merged, model, accelerator }: BoundPoint): string {
   const loads =
     canonicalJson(merged.model) !== canonicalJson(model) ||
     canonicalJson(merged.accelerator) !== canonicalJson(accelerator) ||
     variant?.endpoint !== undefined ||
     variant?.engine !== undefined;
   const changed = loads && variant !== null ? ` (${variant.id})` : '';
-  return `${point.model}${changed} on ${point.accelerator} × ${concurrency}`;
+  return `${point.model}${changed} on ${point.accelerator}`;
+}
+
+function servedBy(p: BoundPoint): string {
+  const { endpoint, engine } = p.merged.model;
+  const server =
+    endpoint === undefined
+      ? engine === undefined
+        ? ''
+        : ` by engine ${engine}`
+      : ` at endpoint ${endpoint}`;
+  return `${loadedOn(p)}${server}`;
 }

@@ -15,32 +15,43 @@ export interface CellTools {
   readonly idle: IdleBaselines;
 }
 
+/** How a cell ended. */
+export interface Ended extends Omit<CellResult, 'seconds'> {
+  /** Whether it has queries and all of them failed. */
+  readonly all_failed: boolean;
+}
+
+/** What was the matter with a cell as a whole: it failed, or every query of it did; null for one that says something. */
+export const wholeFailure = ({ status, failure, all_failed }: Ended): string | null =>
+  status === 'failed'
+    ? (failure ?? 'it did not finish')
+    : status === 'done' && all_failed
+      ? 'every query of it failed'
+      : null;
+
 /**
  * Measures one cell: model, baselines, sitting, grades. A failure is recorded in the cell's file and the run goes on;
  * only a full disk is thrown.
  */
-export async function runOne(cell: Cell, tools: CellTools): Promise<Omit<CellResult, 'seconds'>> {
+export async function runOne(cell: Cell, tools: CellTools): Promise<Ended> {
   const { world } = tools;
   try {
     return await measureCell(cell, tools);
   } catch (error) {
     if (error instanceof PerwattError && error.code === 'DISK_FULL') throw error;
-    const unmeasured = { point: cell.point, verdict: null, accuracy: null, queries: 0 };
-    if (world.signal.aborted) return { ...unmeasured, status: 'interrupted' };
+    const unmeasured = { point: cell.point, verdict: null, accuracy: null, queries: 0, all_failed: false };
+    if (world.signal.aborted) return { ...unmeasured, status: 'interrupted', failure: null };
     const file = world.run.readCell(cell.id);
     const failure = error instanceof PerwattError ? `${error.code}: ${error.message}` : messageOf(error);
     world.run.writeCell({ ...file, status: 'failed', failure });
-    return { ...unmeasured, status: 'failed' };
+    return { ...unmeasured, status: 'failed', failure };
   }
 }
 
-async function measureCell(
-  cell: Cell,
-  { world, pool, idle }: CellTools,
-): Promise<Omit<CellResult, 'seconds'>> {
+async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promise<Ended> {
   const { run, plan, signal } = world;
   const earlier_flags = world.power.flags();
-  const key = cell.model.keep ?? `${cell.point.model} on ${cell.point.accelerator} × ${cell.concurrency}`;
+  const key = cell.load_key;
   const switched = await pool.release(key);
   if (switched) await idle.hostIdle();
   world.progress.phase('loading the model');
@@ -67,11 +78,13 @@ async function measureCell(
     sitting,
     live: { power: world.power, after, earlier_flags },
   });
-  noteEnd(client, settled, world);
+  const failure = noteEnd(client, settled, world);
   const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
   return {
     point: cell.point,
     status,
+    failure,
+    all_failed: settled.queries > 0 && settled.failed === settled.queries,
     verdict: settled.file.verdict?.state ?? null,
     accuracy: settled.accuracy,
     queries: settled.queries,
@@ -82,12 +95,13 @@ async function measureCell(
 const endingWith = ({ ended }: Client, world: CellWorld): CellWorld =>
   ended === undefined ? world : { ...world, signal: AbortSignal.any([world.signal, ended]) };
 
-/** Keeps why the cell's server ended, where that left queries open. */
-function noteEnd({ ended }: Client, { complete, file }: Settled, { run, signal }: CellWorld): void {
-  if (complete || signal.aborted || ended?.aborted !== true) return;
+/** Keeps why the cell's server ended, where that left queries open; returns it. */
+function noteEnd({ ended }: Client, { complete, file }: Settled, { run, signal }: CellWorld): string | null {
+  if (complete || signal.aborted || ended?.aborted !== true) return null;
   const { reason } = ended;
   const failure = reason instanceof PerwattError ? `${reason.code}: ${reason.message}` : messageOf(reason);
   run.writeCell({ ...file, status: 'failed', failure });
+  return failure;
 }
 
 const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile['provenance'] => ({
@@ -99,8 +113,17 @@ const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile
     items: cell.dataset.items.length,
     licence: cell.dataset.licence,
     guess_rate: cell.dataset.guess_rate,
+    ...promptAndFiles(cell.dataset),
   },
   strategy: { id: cell.strategy.id, version: cell.strategy.version, params: cell.params },
-  grader: { id: cell.grader.id, version: cell.grader.version },
+  grader: { id: cell.grader.id, version: cell.grader.version, mode: cell.mode },
   protocol: plan.matrix.protocol,
+});
+
+/** What a published data set says of itself beside its items; generated ones have one way to be asked. */
+const promptAndFiles = ({ prompt, known_bad, withhold, files }: Cell['dataset']) => ({
+  ...(prompt === undefined ? {} : { prompt }),
+  ...(known_bad === undefined ? {} : { known_bad: known_bad.length }),
+  ...(withhold === undefined ? {} : { withhold }),
+  ...(files === undefined ? {} : { files }),
 });

@@ -54,6 +54,8 @@ export interface Cell {
   readonly settings: CellSettings;
   /** What is sent with every call beside what the strategy asks for. */
   readonly sampling: Pick<Sampling, 'reasoning_effort'>;
+  /** In words what answers it: model, accelerator and server. */
+  readonly served_by: string;
   /** Equal for cells that can go on with the same loaded model. */
   readonly load_key: string;
   readonly hashes: CellHashes;

@@ -2,7 +2,7 @@ import type { CallRow, TextRow } from '@perwatt/core';
 import { queryId } from '@perwatt/records';
 import { expect, test } from 'vitest';
 import type { Cell } from './plan.js';
-import { queryRow } from './query-row.js';
+import { gradedQuery } from './query-row.js';
 import { lastWord, parallel, sums } from './world.fixture.js';
 
 const cell: Cell = {
@@ -20,6 +20,7 @@ const cell: Cell = {
   model: { sha256: null, request_model: 'm', weight_bytes: null, client: () => null as never },
   dataset: sums('d', 3),
   grader: lastWord,
+  mode: 'robust',
   strategy: parallel('s', 1),
   params: {},
   variant: null,
@@ -31,6 +32,7 @@ const cell: Cell = {
     reasoning_effort: null,
   },
   sampling: {},
+  served_by: 'm',
   load_key: 'm',
   hashes: { declared: '', resolved: '' },
 };
@@ -65,7 +67,7 @@ const call = (call_id: string, change: Partial<CallRow> = {}) =>
   }) as CallRow;
 
 const row = (change: Partial<TextRow>, calls: readonly CallRow[]) =>
-  queryRow(answer(change), { cell, run_id: 'r', calls, energy: null });
+  gradedQuery(answer(change), { cell, run_id: 'r', calls, energy: null }).row;
 
 test('tokens sum over calls, the heaviest chain over rounds, times from first dispatch to last end', () => {
   const calls = [

@@ -1,6 +1,7 @@
-import type { CallRow, Grade, QueryRow, TextRow } from '@perwatt/core';
+import type { CallRow, Grade, GradeRow, Item, QueryRow, TextRow } from '@perwatt/core';
 import { parseQueryId } from '@perwatt/records';
 import type { QueryEnergy } from './energy.js';
+import { detailOf, gradeAnswer, gradeRow, graderModes } from './grade-answer.js';
 import type { Cell } from './plan.js';
 
 export interface QueryRowInput {
@@ -9,31 +10,52 @@ export interface QueryRowInput {
   /** The query's calls of the sitting that answered it. */
   readonly calls: readonly CallRow[];
   readonly energy: QueryEnergy | null;
+  /** The cell's items by id; looked up in its data set unless given. */
+  readonly items?: ReadonlyMap<string, Item>;
 }
 
-interface AnswerDetail {
-  readonly status: 'answered' | 'abstained' | 'failed';
-  readonly call_id?: string | null;
-  readonly reason?: string;
+/** What one answer gives: its row, graded in the cell's mode, and its grades in both. */
+export interface GradedQuery {
+  readonly row: QueryRow;
+  readonly grades: readonly GradeRow[];
 }
 
-/** The `queries` row of one answer: graded, with its tokens, times and energy. */
-export function queryRow(answer: TextRow, { cell, run_id, calls, energy }: QueryRowInput): QueryRow {
+/** The rows of one answer: graded in both modes, with its tokens, times and energy. */
+export function gradedQuery(answer: TextRow, input: QueryRowInput): GradedQuery {
+  const { cell, run_id, calls, items } = input;
   const id = parseQueryId(answer.query_id);
-  const item = cell.dataset.items.find((i) => i.id === id?.item_id);
+  const item = items?.get(id?.item_id ?? '') ?? cell.dataset.items.find((i) => i.id === id?.item_id);
   if (id === null || item === undefined) {
     throw new RangeError(`data set ${cell.dataset.id} has no item for query ${answer.query_id}`);
   }
-  const detail = JSON.parse(answer.detail ?? '{}') as AnswerDetail;
-  const decisive = calls.find((c) => c.call_id === detail.call_id);
-  const grade = gradeOf(answer, { cell, item, detail, finish_reason: decisive?.finish_reason ?? null });
+  const decisive = calls.find((c) => c.call_id === detailOf(answer).call_id);
+  const { grader } = cell;
+  const finish_reason = decisive?.finish_reason ?? null;
+  const grades = graderModes.map((mode) => gradeAnswer(answer, { grader, mode, item, finish_reason }));
+  const grade = grades[graderModes.indexOf(cell.mode)];
+  if (grade === undefined) throw new RangeError(`no grade in mode ${cell.mode}`);
+  const known_bad = cell.dataset.known_bad?.includes(item.id) ?? false;
+  const owner = { run_id, cell_id: cell.id, item_id: item.id, pass: 0, grader, known_bad };
+  return {
+    row: rowOf(answer, { ...input, item, repeat: id.repeat, grade }),
+    grades: grades.map((own, i) => gradeRow(answer, { ...own, mode: graderModes[i] ?? own.mode }, owner)),
+  };
+}
+
+interface RowInput extends QueryRowInput {
+  readonly item: Item;
+  readonly repeat: number;
+  readonly grade: Grade;
+}
+
+function rowOf(answer: TextRow, { cell, run_id, calls, energy, item, repeat, grade }: RowInput): QueryRow {
   const sources = new Set(calls.map((c) => c.token_source));
   return {
     run_id,
     cell_id: cell.id,
     query_id: answer.query_id,
     item_id: item.id,
-    repeat: id.repeat,
+    repeat,
     sitting: answer.sitting,
     dataset: cell.point.dataset,
     subject: item.subject,
@@ -51,7 +73,7 @@ export function queryRow(answer: TextRow, { cell, run_id, calls, energy }: Query
     reasoning_tokens: total(calls.map((c) => c.reasoning_tokens)),
     sequential_tokens: longestChain(calls),
     token_source: sources.size === 1 ? ([...sources][0] ?? null) : null,
-    status: detail.status,
+    status: detailOf(answer).status,
     error_code: calls.find((c) => c.status !== 'ok')?.status ?? null,
     verdict: grade.verdict,
     score: grade.score,
@@ -65,28 +87,6 @@ export function queryRow(answer: TextRow, { cell, run_id, calls, energy }: Query
     energy_hi_j: energy?.hi_j ?? null,
     energy_method: energy?.method ?? 'none',
   };
-}
-
-interface GradeContext {
-  readonly cell: Cell;
-  readonly item: Cell['dataset']['items'][number];
-  readonly detail: AnswerDetail;
-  readonly finish_reason: string | null;
-}
-
-type Judged = Pick<Grade, 'verdict' | 'score' | 'extracted' | 'rule'>;
-
-function gradeOf(answer: TextRow, { cell, item, detail, finish_reason }: GradeContext): Judged {
-  if (detail.status === 'abstained') return { verdict: 'unparsed', score: 0, extracted: null, rule: null };
-  return cell.grader.grade({
-    prediction: answer.text ?? '',
-    gold: item.gold,
-    options: item.options,
-    ...(item.aliases === undefined ? {} : { aliases: item.aliases }),
-    ...(item.data === undefined ? {} : { data: item.data }),
-    finish_reason,
-    failed: detail.status === 'failed',
-  });
 }
 
 /** Null when one part is unknown: a sum over the rest would be too small. */

@@ -4,7 +4,9 @@ import {
   type Instant,
   instant,
   type QueryRow,
+  type RowOf,
   type TextRow,
+  type tables,
 } from '@perwatt/core';
 import { type PowerSeries, seriesWithoutStale, type Window } from '@perwatt/metrics';
 import {
@@ -12,6 +14,7 @@ import {
   type CellFile,
   completedQueries,
   type RunFolder,
+  type SegmentEntry,
   SegmentWriter,
   type Sitting,
   type SourceFlag,
@@ -21,7 +24,7 @@ import { judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
 import { flagsOfSitting, flagsOfTotal, recordedFlags } from './power-flags.js';
 import type { PowerLog } from './power-log.js';
-import { queryRow } from './query-row.js';
+import { type GradedQuery, gradedQuery } from './query-row.js';
 
 export interface SettleInput {
   readonly run: RunFolder;
@@ -46,6 +49,8 @@ export interface Settled {
   readonly complete: boolean;
   readonly accuracy: number | null;
   readonly queries: number;
+  /** Queries that have no answer to judge: their calls failed. */
+  readonly failed: number;
 }
 
 /**
@@ -81,17 +86,22 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     more: surviving.length > 0,
   };
   const callsOf = byQuery(surviving);
-  const rows = answers
+  const items = new Map(cell.dataset.items.map((item) => [item.id, item]));
+  const graded = answers
     .filter((answer) => !settled.has(answer.query_id))
     .map((answer) =>
-      queryRow(answer, {
+      gradedQuery(answer, {
         cell,
         run_id: run.manifest.run_id,
         calls: callsOf.get(answer.query_id) ?? [],
         energy: energies.get(answer.query_id) ?? null,
+        items,
       }),
     );
-  const segment = writeRows(run, cell, { rows, sitting });
+  const segments = [
+    ...(plan.matrix.simulate === undefined ? writeGrades(run, cell, { graded, sitting }) : []),
+    ...writeRows(run, cell, { table: 'queries', rows: graded.map(({ row }) => row), sitting }),
+  ];
   const ledgers = ledgersOf({
     series,
     calls,
@@ -113,7 +123,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     ...before,
     sittings: before.sittings.map((s) => (s.sitting === sitting ? flagged : s)),
     ledgers: hasTime(closed) ? addLedgers(earlier, ledgers, answered) : before.ledgers,
-    segments: segment === null ? before.segments : [...before.segments, segment],
+    segments: [...before.segments, ...segments],
   };
   const queries = run.readQueries(cell.id).rows;
   const expected = cell.dataset.items.length * cell.repeats;
@@ -131,7 +141,8 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   };
   run.writeCell(file);
   live?.power.forgetBefore(instant(window.end - 10_000_000_000n));
-  return { file, complete, accuracy: accuracyOf(queries), queries: queries.length };
+  const failed = queries.filter(({ status }) => status === 'failed').length;
+  return { file, complete, accuracy: accuracyOf(queries), queries: queries.length, failed };
 }
 
 interface CloseInput {
@@ -197,23 +208,40 @@ function byQuery(calls: readonly CallRow[]): Map<string, CallRow[]> {
   return groups;
 }
 
-interface WriteInput {
-  readonly rows: readonly QueryRow[];
+interface WriteInput<T extends 'queries' | 'grades'> {
+  readonly table: T;
+  readonly rows: readonly RowOf<(typeof tables)[T]>[];
   readonly sitting: number;
 }
 
-function writeRows(run: RunFolder, cell: Cell, { rows, sitting }: WriteInput) {
-  if (rows.length === 0) return null;
+/** A segment of a cell's table; none without rows. */
+function writeRows<T extends 'queries' | 'grades'>(
+  run: RunFolder,
+  cell: Cell,
+  { table, rows, sitting }: WriteInput<T>,
+): SegmentEntry[] {
+  if (rows.length === 0) return [];
   const folder = run.cellFolder(cell.id);
   const writer = SegmentWriter.create({
     folder,
-    file: `queries-${run.nextSegment(folder, 'queries')}.arrows`,
-    table: 'queries',
+    file: `${table}-${run.nextSegment(folder, table)}.arrows`,
+    table,
     sitting,
     metadata: { run_id: run.manifest.run_id, cell_id: cell.id },
   });
   writer.append(rows);
-  return writer.close();
+  return [writer.close()];
+}
+
+/** Grades go first: rows of queries say that their grades are there. What a crash left of them is not written again. */
+function writeGrades(
+  run: RunFolder,
+  cell: Cell,
+  { graded, sitting }: { readonly graded: readonly GradedQuery[]; readonly sitting: number },
+): SegmentEntry[] {
+  const there = new Set(run.readGrades(cell.id).rows.map(({ query_id }) => query_id));
+  const rows = graded.filter(({ row }) => !there.has(row.query_id)).flatMap(({ grades }) => grades);
+  return writeRows(run, cell, { table: 'grades', rows, sitting });
 }
 
 function accuracyOf(queries: readonly QueryRow[]): number | null {

@@ -130,6 +130,7 @@ async function load(set: FileSet, spec: DatasetSpec, { context, reader }: Loadin
       shots_sha256: shots.sha256,
     },
     known_bad: marked,
+    ...(card.withhold === true && { withhold: true as const }),
     files: facts,
     ...(left_out > 0 && { left_out }),
   };

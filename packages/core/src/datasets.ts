@@ -19,6 +19,8 @@ export interface Dataset {
   readonly prompt?: PromptFacts;
   /** Ids among the items whose gold is known to be wrong or ambiguous; absent where no such list is kept. */
   readonly known_bad?: readonly string[];
+  /** Its authors ask not to show its questions in plain text; absent where they don't. */
+  readonly withhold?: true;
   /** Rows that were read and are no items, for example for want of an answer; absent when there are none. */
   readonly left_out?: number;
   /** The files the items come from; absent for generated sets. */

@@ -44,6 +44,7 @@ export {
 export { type ErrorCode, hints, isErrorCode, messageOf, PerwattError, systemCode } from './errors.js';
 export type {
   BlockKind,
+  Breaker,
   CellOrder,
   Condition,
   Constraint,

@@ -1,7 +1,16 @@
 import * as z from 'zod';
 import { callSettings, Engine } from './engine.js';
-import { Blocks, Condition, Constraint, CoolDown, Order, variantShape, WarmUp } from './experiment.js';
-import { Arrivals } from './load.js';
+import {
+  Blocks,
+  Breaker,
+  Condition,
+  Constraint,
+  CoolDown,
+  Order,
+  variantShape,
+  WarmUp,
+} from './experiment.js';
+import { Arrivals, SloLimits, SteadyRule } from './load.js';
 import { scopes } from './power.js';
 import { Simulate } from './simulate.js';
 
@@ -59,6 +68,12 @@ const Dataset = z
       .describe('Seed of a generated data set; default: derived from the run seed'),
     max_tokens: z.int().positive().optional().describe('Longest completion; default: the data set says'),
     system: z.string().optional().describe('System message put before every prompt'),
+    grading: z
+      .enum(['robust', 'official'])
+      .optional()
+      .describe(
+        'Extraction whose verdicts make the accuracy: `robust` (default) or `official`, that of the benchmark; both are recorded',
+      ),
     when,
   })
   .catchall(z.unknown())
@@ -91,6 +106,12 @@ const Load = z.strictObject({
     .max(1e6)
     .optional()
     .describe('Most queries in flight in an open loop; those that had to wait are counted'),
+  slo: SloLimits.optional().describe(
+    'Limits of a good call: what goodput counts; changes nothing that is measured',
+  ),
+  steady: SteadyRule.optional().describe(
+    'Rule that cuts the steady window out of the load, for the figures over it; changes nothing that is measured',
+  ),
   when,
 });
 
@@ -244,6 +265,7 @@ export const MatrixFile = z.strictObject({
   blocks: Blocks.optional(),
   warm_up: WarmUp.optional(),
   cool_down: CoolDown.optional(),
+  breaker: Breaker.optional(),
   axes: z.strictObject({
     model: axis(Model),
     accelerator: axis(Accelerator).default([{ id: 'host-cpu', kind: 'cpu', gpu: false }]),

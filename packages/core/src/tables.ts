@@ -180,6 +180,36 @@ export const texts = {
 } as const;
 
 /**
+ * One row per grading of an answer. A run grades every answer in both modes when a sitting closes (pass 0), a later grading
+ * adds a pass in segments of its own. The verdict in `queries` is that of pass 0 in the cell's mode.
+ */
+export const grades = {
+  run_id: req('name', '', 'Run the answer belongs to.'),
+  cell_id: req('name', '', 'Cell the answer belongs to.'),
+  query_id: req('text', '', 'Query that was answered.'),
+  item_id: req('text', '', 'Item of the data set.'),
+  sitting: req('uint16', '', 'Session of work that answered it.'),
+  pass: req('uint16', '', '0 by the run itself, then one more with each later grading of the cell.'),
+  grader: req('name', '', 'Grader that judged.'),
+  grader_version: req('uint16', '', 'Its version.'),
+  mode: req(
+    'name',
+    '',
+    '`robust` (our extraction) or `official` (that of the benchmark, without its guesses).',
+  ),
+  verdict: req('name', '', "The grader's verdict."),
+  score: opt('float64', '', '0…1; null when unscored.'),
+  extracted: opt('text', '', 'The answer as it stands in the text.'),
+  span_start: opt('uint32', '', 'Where it begins in the answer of `texts`, in UTF-16 code units.'),
+  span_end: opt('uint32', '', 'Where it ends, exclusive.'),
+  rule: opt('name', '', 'Extraction rule that found it.'),
+  salvaged: opt('text', '', 'What a truncated answer would have given; never used.'),
+  reason: opt('text', '', 'Why, where the verdict alone does not say.'),
+  flags: opt('text', '', 'What is odd about it, separated by blanks.'),
+  known_bad: req('bool', '', "Whether the item's gold is on the data set's list of wrong or ambiguous ones."),
+} as const;
+
+/**
  * One row per call of a replay whose trace has conversations, texts or shared blocks, or whose prompts were counted: what the
  * trace says of the call, and what came of it.
  */
@@ -310,7 +340,7 @@ export const published = {
 } as const;
 
 /** Every table, by name. */
-export const tables = { queries, calls, texts, replayed, samples, channels, published } as const;
+export const tables = { queries, calls, texts, grades, replayed, samples, channels, published } as const;
 /** One of the names of `tables`. */
 export type TableName = keyof typeof tables;
 /** Columns by name. */
@@ -326,6 +356,7 @@ export type RowOf<T extends Table> = {
 export type QueryRow = RowOf<typeof queries>;
 export type CallRow = RowOf<typeof calls>;
 export type TextRow = RowOf<typeof texts>;
+export type GradeRow = RowOf<typeof grades>;
 export type SampleRow = RowOf<typeof samples>;
 export type PublishedRow = RowOf<typeof published>;
 export type ChannelRow = RowOf<typeof channels>;

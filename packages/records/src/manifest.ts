@@ -2,9 +2,12 @@ import type {
   AxisName,
   BlockKind,
   CellOrder,
+  DatasetFile,
   Domain,
   EndpointFacts,
+  GraderMode,
   MatrixFile,
+  PromptFacts,
   Provenance,
   RecorderStatus,
   TableName,
@@ -316,6 +319,8 @@ export interface CellFile {
   readonly variant?: VariantEntry;
   /** What of its settings tables show; null where nothing says. Absent in runs of before it was kept. */
   readonly settings?: CellSettings;
+  /** Why the last start of the run passed it over, its status as it was; null or absent where it was tried. */
+  readonly skipped?: string | null;
 }
 
 /** Settings that matrices vary beside their axes, as declared. */
@@ -339,8 +344,17 @@ export interface CellProvenance {
     readonly items: number;
     readonly licence: string;
     readonly guess_rate: number;
+    /** How the prompts were made; absent where the data set has one fixed way, and in older runs. */
+    readonly prompt?: PromptFacts;
+    /** Items whose gold is known to be wrong or ambiguous. */
+    readonly known_bad?: number;
+    /** Its authors ask not to show its questions in plain text. */
+    readonly withhold?: true;
+    /** sha256 of the files it was read from, by name; null where a limit ended the reading. */
+    readonly files?: readonly DatasetFile[];
   };
   readonly strategy: { readonly id: string; readonly version: number; readonly params: unknown };
-  readonly grader: { readonly id: string; readonly version: number };
+  /** `mode`: whose verdicts stand in `queries`; absent in older runs, which had none but `robust`. */
+  readonly grader: { readonly id: string; readonly version: number; readonly mode?: GraderMode };
   readonly protocol: MatrixFile['protocol'];
 }

@@ -9,7 +9,7 @@ import type { RunFolder } from './run-folder.js';
 import { scanSegment } from './scan-segment.js';
 import type { ArraysOf } from './table-arrays.js';
 
-type CellTable = 'queries' | 'calls' | 'texts';
+type CellTable = 'queries' | 'calls' | 'texts' | 'grades';
 
 /** Some columns of one table of a cell: a typed array each, one entry a row, over all segments in order. */
 export interface ColumnContent<T extends CellTable, N extends keyof (typeof tables)[T]> {

@@ -40,6 +40,7 @@ export interface RunFolder {
   readQueries(cellId: string): TableContent<'queries'>;
   readCalls(cellId: string): TableContent<'calls'>;
   readTexts(cellId: string): TableContent<'texts'>;
+  readGrades(cellId: string): TableContent<'grades'>;
   /** Samples by power file, in the order of the manifest. */
   powerSeries(): PowerFileSeries[];
   /** Readings beside power, by power file that has any. */
@@ -107,7 +108,7 @@ function runFolder(path: string, first: RunManifest): RunFolder {
     const text = readTextIfThere(file);
     return text === null ? null : parseJsonFile<CellFile>(file, text, CellSchema);
   };
-  const read = <T extends 'queries' | 'calls' | 'texts'>(id: string, table: T) =>
+  const read = <T extends 'queries' | 'calls' | 'texts' | 'grades'>(id: string, table: T) =>
     readTable(cellFolder(id), table, cellIfThere(id)?.segments ?? []);
   return {
     path,
@@ -144,6 +145,7 @@ function runFolder(path: string, first: RunManifest): RunFolder {
     readQueries: (id) => read(id, 'queries'),
     readCalls: (id) => read(id, 'calls'),
     readTexts: (id) => read(id, 'texts'),
+    readGrades: (id) => read(id, 'grades'),
     powerSeries: () => readPower(powerFolder, manifest.power),
     channelReadings: () => readChannels(powerFolder, manifest.power),
   };

@@ -7,7 +7,7 @@ import { segmentFiles } from './read-tables.js';
 import type { RunFolder } from './run-folder.js';
 
 /** The tables of a cell's folder. */
-export const cellTables = ['queries', 'calls', 'texts', 'replayed'] as const;
+export const cellTables = ['queries', 'calls', 'texts', 'grades', 'replayed'] as const;
 /** The tables of the power folder. */
 export const powerTables = ['samples', 'channels'] as const;
 

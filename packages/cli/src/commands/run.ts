@@ -66,8 +66,8 @@ ${strategies()
   .map(({ id, summary }) => `  ${id.padEnd(17)} ${summary}`)
   .join('\n')}
 
-A run ends with exit code 0 when every cell was measured, 1 when a cell or more than 5 % of its queries failed,
-130 after Ctrl-C.`;
+A run ends with exit code 0 when every cell was measured, 1 when a cell or more than 5 % of its queries failed or it was
+skipped because what serves it kept failing, 130 after Ctrl-C.`;
 
 /** `perwatt run`: executes a matrix, or goes on with one. */
 export const runCommand = (io: Io, makeDeps: MakeDeps): Command =>
@@ -110,7 +110,10 @@ export function readMatrix(file: string, flags: Pick<RunFlags, 'power'>, io: Io)
   const model = matrix.axes.model.map((m) =>
     m.path === undefined ? m : { ...m, path: resolve(base, m.path) },
   );
-  const dataset = matrix.axes.dataset.map((d) => ('path' in d ? { ...d, path: absolute(d['path']) } : d));
+  const dataset = matrix.axes.dataset.map((d) => {
+    const files = ['path', 'shots'].filter((key) => key in d);
+    return { ...d, ...Object.fromEntries(files.map((key) => [key, absolute(d[key])])) };
+  });
   const variant = matrix.axes.variant?.map((v) =>
     v.model !== undefined && 'path' in v.model
       ? { ...v, model: { ...v.model, path: absolute(v.model['path']) } }
@@ -245,15 +248,17 @@ async function compact(path: string, io: Io): Promise<void> {
 }
 
 /** What keeps a cell's figures from being used, and what would mend it. */
-function troublesOf({ point, status, failure, verdict }: CellFile): string[] {
+function troublesOf({ point, status, failure, verdict, skipped }: CellFile): string[] {
   const name = Object.values(point).join(' × ');
+  if (skipped != null) return [`cell skipped: ${name}: ${skipped}`];
   if (status === 'failed') return [`cell failed: ${name}: ${failure ?? 'unknown reason'}`];
   if (verdict?.state !== 'invalid') return [];
   const reasons = verdict.reasons.filter(({ code }) => code !== 'quick' && code !== 'resumed');
   return [`cell invalid: ${name}: ${reasons.map(({ text }) => text).join('; ')}`];
 }
 
-/** A cell that failed as a whole, or so many of whose queries failed that it says nothing. */
-const isBroken = ({ status, verdict }: CellFile) =>
+/** A cell that failed as a whole, was skipped for it, or so many of whose queries failed that it says nothing. */
+const isBroken = ({ status, verdict, skipped }: CellFile) =>
   status === 'failed' ||
+  skipped != null ||
   (verdict?.state === 'invalid' && verdict.reasons.some(({ code }) => code === 'failed_queries'));
