@@ -44,6 +44,9 @@ const rows: Readonly<Record<string, string>> = {
     (-\infty,3) ≡ (-\infty, 3) ≡ \left(-\infty,3\right) ≢ (-\infty,3] ≢ (\infty,3) ≢ (-\infty,-3) ≢ (3,\infty)
     [0,\infty) ≡ [0, \infty) ≡ [0,+\infty) ≢ (0,\infty) ≢ [1,\infty) ≢ (-\infty,0]
     (-1,2) \cup (4,6) ≡ (4,6)\cup(-1,2) ≡ (-1,2)\cup(4,6) ≢ (-1,2) ≢ (-1,2)\cup[4,6) ≢ (-1,6)
+    (3,\infty) ≡ x>3 ≡ 3<x ≢ x\ge 3 ≢ x<3 ≢ x>-3 ≢ 3
+    (-1,4) ≡ -1<x<4 ≡ 4>t>-1 ≢ -1\le x<4 ≢ -4<x<1 ≢ 4<x<-1
+    (4,-1) ≢ 4<x<-1 ≢ -1<x<4
     (-\infty,0)\cup(0,\infty) ≡ (0,\infty) \cup (-\infty,0) ≢ (-\infty,\infty) ≢ (-\infty,0]\cup(0,\infty)`,
   tuples: String.raw`
     (3,-4) ≡ (3, -4) ≡ \left(3,-4\right) ≡ (3.0,-4) ≢ (-4,3) ≢ (3,4) ≢ (3,-4,0) ≢ 3
@@ -115,6 +118,7 @@ const rows: Readonly<Record<string, string>> = {
     -2,500 ≡ -2500 ≢ 2,500 ≢ -2,050`,
   'several boxes': String.raw`
     1,2 ≡ \boxed{1} \text{ and } \boxed{2} ≡ \boxed{1}, \boxed{2} ≡ \boxed{1,2} ≢ \boxed{1}, \boxed{3} ≢ \boxed{12} ≢ \boxed{1}
+    \frac{7}{4} ≡ \boxed{1\frac{3}{4}} \text{ or } \boxed{\frac{7}{4}} ≡ \boxed{\frac{7}{4}}, \boxed{1.75} ≢ \boxed{1\frac{3}{4}} \text{ or } \boxed{\frac{3}{4}} ≢ \boxed{1}, \boxed{\frac{7}{4}}
     \frac{5}{6} ≡ \boxed{\frac{5}{6}} ≡ \boxed{5/6} ≢ \boxed{\frac{6}{5}} ≢ \boxed{5}`,
 };
 
@@ -131,8 +135,6 @@ const pairsOf = (text: string): MathPair[] =>
 export const missed: readonly MathPair[] = pairsOf(String.raw`
   12 ≡ twelve
   \text{twelve} ≡ 12
-  (-1,4) ≡ -1<x<4
-  (3,\infty) ≡ x>3
   \mathbb{R} ≡ (-\infty,\infty)
   1,3,5,7,9 ≡ 1,3,\ldots,9
   \sin 30^\circ ≡ \frac{1}{2}

@@ -18,7 +18,7 @@ import { findBoxes } from './wrappers.js';
  */
 export const math: Grader = {
   id: 'math',
-  version: 1,
+  version: 2,
   grade(input) {
     checkPolicies(input.policy);
     const policy = mathPolicy(input.policy);

@@ -13,6 +13,9 @@ export interface Match {
 
 const by = (rule: string, ...flags: readonly string[]): Match => ({ rule, flags });
 
+/** A match by a rule without flags, where something holds. */
+export const when = (holds: boolean, rule: string): Match | null => (holds ? by(rule) : null);
+
 /** Whether two quantities are the same under a policy; null when not. */
 export function sameQuantity(gold: Quantity, found: Quantity, policy: MathPolicy): Match | null {
   const [a, b] = unitsRead(gold, found);
