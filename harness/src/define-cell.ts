@@ -65,7 +65,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
   const repeats = matrix.repeats ?? protocol.repeats;
   const max_tokens = variant?.max_tokens ?? p.dataset.max_tokens ?? dataset.answer_tokens;
   const { when: _, ...accelerator } = merged.accelerator;
-  const { when: __, ...load } = p.load;
+  const { when: __, slo, steady, ...load } = p.load;
   const reasoning_effort = variant?.reasoning_effort;
   const mode = p.dataset.grading ?? 'robust';
   const definition = {
@@ -109,6 +109,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     repeats,
     concurrency,
     loop,
+    judged: { ...(slo && { slo }), ...(steady && { steady }) },
     max_tokens,
     accelerator: merged.accelerator,
     model: prepared,

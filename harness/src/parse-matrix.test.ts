@@ -48,9 +48,9 @@ test('reports every problem at once, each with its line', () => {
   ].join('\n');
   expect(message(text)).toMatchInlineSnapshot(`
     "MATRIX_INVALID m.yaml is not a valid matrix
-      m.yaml:2: unknown key protocl
+      m.yaml:2: unknown key protocl; did you mean "protocol"?
       m.yaml:3: seed: too small: expected number to be >=0
-      m.yaml:6: unknown key axes.model[0].pth
+      m.yaml:6: unknown key axes.model[0].pth; did you mean "path"?
       m.yaml:7: axes.dataset: too small: expected array to have >=1 items
       m.yaml:8: axes.load[0].concurrency: too small: expected number to be >0"
   `);
@@ -99,5 +99,16 @@ test.each<[more: string, problem: string]>([
   ['constraints: [{ when: { model: a } }]',                           'give `require` or `forbid`, and not both'],
   ['exclude: [{ variant: v }]',                                       'exclude[0].variant names "v"'],
 ])('a constraint that points nowhere is named with its line: %s', (more, problem) => {
+  expect(message(`${minimal}${more}\n`)).toContain(problem);
+});
+
+// biome-ignore format: a table is read in columns
+test.each<[more: string, problem: string]>([
+  ['braker: false',                         'm.yaml:5: unknown key braker; did you mean "breaker"?'],
+  ['breaker: { aftr: 2 }',                  'm.yaml:5: unknown key breaker.aftr; did you mean "after"?'],
+  ['breaker: { after: 0 }',                 'm.yaml:5: breaker.after: too small'],
+  ['breaker: true',                         'm.yaml:5: breaker: invalid input'],
+  ['endpoints: { e: { ulr: "http://h/v1" } }', 'unknown key endpoints.e.ulr; did you mean "url"?'],
+])('keys of several forms name what is wrong with the form that was meant: %s', (more, problem) => {
   expect(message(`${minimal}${more}\n`)).toContain(problem);
 });

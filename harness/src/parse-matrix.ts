@@ -1,6 +1,7 @@
-import { MatrixFile, PerwattError } from '@perwatt/core';
+import { didYouMean, MatrixFile, PerwattError } from '@perwatt/core';
 import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { knownKeys } from './known-keys.js';
 import { crossChecks, place } from './matrix-checks.js';
 
 interface Problem {
@@ -74,10 +75,23 @@ function problemsOf(issue: z.core.$ZodIssue, lineOf: LineOf): Problem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       line: lineOf([...issue.path, key]),
-      text: `unknown key ${place([...issue.path, key])}`,
+      text: `unknown key ${place([...issue.path, key])}${didYouMean(key, knownKeys(issue.path))}`,
     }));
   }
+  const meant = issue.code === 'invalid_union' ? meantForm(issue.errors) : null;
+  if (meant !== null)
+    return meant.flatMap((inner) =>
+      problemsOf({ ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue, lineOf),
+    );
   return [{ line: lineOf(issue.path), text: `${place(issue.path)}: ${lower(issue.message)}` }];
+}
+
+/** What is wrong with the form of a key of several forms that was most likely meant; null when none is of its type. */
+function meantForm(forms: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | null {
+  const ofType = forms.filter((issues) =>
+    issues.every(({ code, path }) => path.length > 0 || !['invalid_type', 'invalid_value'].includes(code)),
+  );
+  return ofType.toSorted((a, b) => a.length - b.length)[0] ?? null;
 }
 
 const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);

@@ -15,7 +15,7 @@ import {
   seedFrom,
   type VariantEntry,
 } from '@perwatt/core';
-import type { CellHashes, CellPoint, CellSettings, OrderFacts, PrunedCell } from '@perwatt/records';
+import type { CellFile, CellHashes, CellPoint, CellSettings, OrderFacts, PrunedCell } from '@perwatt/records';
 import { axisId } from './axis-id.js';
 import { canonicalJson, sha256Hex } from './canonical.js';
 import { defaultBlocks, orderCells } from './cell-order.js';
@@ -41,6 +41,8 @@ export interface Cell {
   readonly concurrency: number;
   /** How its queries are sent. */
   readonly loop: LoopShape;
+  /** Limits and the steady window's rule that its load names: no part of what is measured, nor of its id. */
+  readonly judged: Pick<CellFile, 'slo' | 'steady'>;
   readonly max_tokens: number;
   readonly accelerator: AcceleratorEntry;
   readonly model: PreparedModel;

@@ -54,7 +54,14 @@ test('a finished cell keeps its time, and when all is done nothing is left to wa
     progress.cellStarted(cell, 4);
     after(6);
     for (let n = 0; n < 4; n++) progress.queryEnded();
-    const done = progress.cellEnded({ point, status: 'done', verdict: 'valid', accuracy: 1, queries: 4 });
+    const done = progress.cellEnded({
+      point,
+      status: 'done',
+      failure: null,
+      verdict: 'valid',
+      accuracy: 1,
+      queries: 4,
+    });
     expect(done.seconds).toBe(6);
   }
   expect(progress.snapshot()).toMatchObject({ cells_done: 2, queries_done: 8, eta_s: null, point: null });

@@ -5,7 +5,9 @@ import type { Cell } from './plan.js';
 /** A finished cell as the live display shows it. */
 export interface CellResult {
   readonly point: CellPoint;
-  readonly status: 'done' | 'failed' | 'interrupted';
+  readonly status: 'done' | 'failed' | 'interrupted' | 'skipped';
+  /** Why it failed or was skipped, where that is known. */
+  readonly failure: string | null;
   readonly verdict: 'valid' | 'flagged' | 'invalid' | null;
   /** Share of scored queries that were right; null when none was scored. */
   readonly accuracy: number | null;
@@ -37,13 +39,15 @@ export interface Progress {
   queryEnded(): void;
   /** Returns the result with its time. */
   cellEnded(result: Omit<CellResult, 'seconds'>): CellResult;
+  /** A cell with so many open queries won't be tried. */
+  cellSkipped(cell: Cell, skip: { readonly open: number; readonly reason: string }): CellResult;
   snapshot(): ProgressSnapshot;
 }
 
 const RATE_WINDOW_NS = 5_000_000_000n;
 
 export function createProgress(cells: readonly Cell[], clock: Clock): Progress {
-  const total = cells.reduce((sum, cell) => sum + cell.dataset.items.length * cell.repeats, 0);
+  let total = cells.reduce((sum, cell) => sum + cell.dataset.items.length * cell.repeats, 0);
   const started = clock.now();
   const results: CellResult[] = [];
   let recent: { at: Instant; tokens: number }[] = [];
@@ -77,6 +81,23 @@ export function createProgress(cells: readonly Cell[], clock: Clock): Progress {
       results.push(timed);
       current = null;
       return timed;
+    },
+    cellSkipped({ point, dataset, repeats }, { open, reason }) {
+      const already = dataset.items.length * repeats - open;
+      done += already;
+      skipped += already;
+      total -= open;
+      const result = {
+        point,
+        status: 'skipped' as const,
+        failure: reason,
+        verdict: null,
+        accuracy: null,
+        queries: already,
+        seconds: 0,
+      };
+      results.push(result);
+      return result;
     },
     snapshot() {
       const now = clock.now();

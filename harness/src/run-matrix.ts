@@ -2,12 +2,13 @@ import { type MatrixFile, PerwattError, type PowerSource, pointAxes, SCHEMA_VERS
 import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
 import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { boundarySources } from './boundary-sources.js';
+import { type Breaker, createBreaker } from './breaker.js';
 import { canonicalJson, differences, sha256Hex } from './canonical.js';
 import { createClientPool } from './client-pool.js';
 import { type HarnessDeps, pause } from './deps.js';
 import { firstSamples } from './first-samples.js';
 import { createIdleBaselines } from './idle-baselines.js';
-import { runOne } from './measure-cell.js';
+import { type CellTools, runOne, wholeFailure } from './measure-cell.js';
 import { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
 import { openPowerLog, type PowerLog } from './power-log.js';
 import { type CellResult, createProgress, type Progress } from './progress.js';
@@ -195,6 +196,7 @@ const plannedCell = (cell: Cell, run_id: string): CellFile => ({
   hashes: cell.hashes,
   ...(cell.variant === null ? {} : { variant: cell.variant }),
   settings: cell.settings,
+  ...cell.judged,
 });
 
 interface Execution {
@@ -274,12 +276,13 @@ async function runCells(world: CellWorld, options: RunOptions): Promise<void> {
   }
   const pool = createClientPool();
   const idle = createIdleBaselines(world);
+  const breaker = createBreaker(plan.matrix.breaker);
   try {
     for (let lease = await queue.claim(); lease !== null && !signal.aborted; lease = await queue.claim()) {
-      progress.cellStarted(lease.value, openQueries(lease.value, run).length);
-      const result = progress.cellEnded(await runOne(lease.value, { world, pool, idle }));
+      const result = await tryCell(lease.value, { world, pool, idle, breaker });
       options.onCell?.(result);
       await (result.status === 'interrupted' ? queue.fail(lease) : queue.complete(lease));
+      if (result.status === 'skipped') continue;
       progress.phase('cool-down');
       await pause(plan.protocol.cooldown_s * 1000, signal, world.deps.timer);
     }
@@ -287,4 +290,24 @@ async function runCells(world: CellWorld, options: RunOptions): Promise<void> {
     await pool.close();
   }
   if (!signal.aborted) await idle.hostAfter();
+}
+
+/** Measures a cell, unless what serves it has failed so often that it is left alone until a resume. */
+async function tryCell(
+  cell: Cell,
+  { breaker, ...tools }: CellTools & { readonly breaker: Breaker },
+): Promise<CellResult> {
+  const { run, progress } = tools.world;
+  const file = run.readCell(cell.id);
+  const open = openQueries(cell, run).length;
+  const reason = breaker.skips(cell);
+  if (reason !== null) {
+    run.writeCell({ ...file, skipped: reason });
+    return progress.cellSkipped(cell, { open, reason });
+  }
+  if (file.skipped != null) run.writeCell({ ...file, skipped: null });
+  progress.cellStarted(cell, open);
+  const { all_failed, ...ended } = await runOne(cell, tools);
+  if (ended.status !== 'interrupted') breaker.ended(cell, wholeFailure({ ...ended, all_failed }));
+  return progress.cellEnded(ended);
 }

@@ -29,6 +29,7 @@ const draftOf = (cell: CellFile, { metrics: computed, physics, torn }: Computed)
   position: cell.position,
   status: cell.status,
   failure: cell.failure,
+  ...(cell.skipped == null ? {} : { skipped: cell.skipped }),
   verdict: verdictOf(cell, { flags: [...computed.flags, ...physicsFlag(physics)] }),
   repeats: cell.repeats,
   concurrency: cell.concurrency,

@@ -73,6 +73,11 @@ function runMissing({ cells, left_out, protocol }: Draft): NotMeasured[] {
   const unfinished = cells.filter(({ status }) => status !== 'done');
   if (unfinished.length > 0)
     notes.push({ code: 'unfinished', text: `${many(unfinished.length, 'cell')} did not finish.` });
+  const reasons = cells.flatMap(({ skipped }) => skipped ?? []);
+  for (const reason of new Set(reasons)) {
+    const count = reasons.filter((other) => other === reason).length;
+    notes.push({ code: 'skipped', text: `Skipped: ${many(count, 'cell')}: ${reason}` });
+  }
   const lost = cells.reduce((sum, { counts }) => sum + counts.unsettled, 0);
   if (lost > 0) {
     notes.push({

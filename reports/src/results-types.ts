@@ -56,6 +56,8 @@ export interface CellResult {
   readonly position: number;
   readonly status: CellFile['status'];
   readonly failure: string | null;
+  /** Why it was passed over; absent where it was tried. */
+  readonly skipped?: string;
   readonly verdict: CellVerdict;
   readonly repeats: number;
   readonly concurrency: number;

@@ -16,7 +16,7 @@ const snapshot: ProgressSnapshot = {
   cell_queries: 40,
   tokens_per_s: 81.26,
   eta_s: 200,
-  results: [{ point, status: 'done', verdict: 'flagged', accuracy: 0.5, queries: 40, seconds: 65 }],
+  results: [{ point, status: 'done', failure: null, verdict: 'flagged', accuracy: 0.5, queries: 40, seconds: 65 }],
 };
 
 test('the display shows where the run stands', () => {

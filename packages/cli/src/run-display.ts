@@ -55,6 +55,7 @@ function accuracyText(results: readonly CellResult[]): string | null {
 
 /** One line for a finished cell, for logs. */
 export function cellLine(result: CellResult): string {
+  if (result.status === 'skipped') return `${pointText(result.point)}: skipped: ${result.failure}`;
   const accuracy =
     result.accuracy === null ? 'accuracy unknown' : `${(result.accuracy * 100).toFixed(1)} % right`;
   const verdict = result.verdict === null ? result.status : `${result.status}, ${result.verdict}`;

@@ -43,6 +43,19 @@ export const CoolDown = z
   .strictObject({ seconds: z.number().min(0).max(86_400).describe('Length of the pause (s)') })
   .describe('Pause after every cell; default: by protocol');
 
+/** Key `breaker`. */
+export const Breaker = z
+  .union([
+    z.literal(false),
+    z.strictObject({
+      after: z.int().positive().max(1000).default(5).describe('Cells in a row that fail'),
+    }),
+  ])
+  .describe(
+    'After so many failed cells in a row of one model on one accelerator by one server, the rest of them are skipped, with the reason; a resume tries them again. `false` turns it off; default: after 5',
+  );
+export type Breaker = z.infer<typeof Breaker>;
+
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const Test = z.union([
   scalar,

@@ -6,7 +6,7 @@ export {
   calibratedRecorder,
   calibratedSource,
 } from './calibration.js';
-export type { CallInput, Message, Sampling, ToolSpec } from './call-input.js';
+export type { CallInput, Message, MessageToolCall, Sampling, ToolSpec } from './call-input.js';
 export {
   type CallOptions,
   type CallRecord,
@@ -57,6 +57,7 @@ export {
   type GraderMode,
   type Item,
   type LateGrader,
+  type Material,
   type Verdict,
   verdicts,
 } from './grading.js';

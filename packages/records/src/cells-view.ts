@@ -35,6 +35,7 @@ export const cellColumns: readonly (readonly [name: string, type: string, value:
   ['seed', 'UBIGINT', (c) => c.seed],
   ['status', 'VARCHAR', (c) => c.status],
   ['failure', 'VARCHAR', (c) => c.failure],
+  ['skipped', 'VARCHAR', (c) => c.skipped ?? null],
   ['verdict', 'VARCHAR', (c) => c.verdict?.state ?? null],
   ['reasons', 'VARCHAR', (c) => c.verdict?.reasons.map(({ code }) => code).join(' ') ?? null],
   ['declared_sha256', 'VARCHAR', (c) => c.hashes?.declared ?? null],

@@ -10,6 +10,8 @@ import type {
   PromptFacts,
   Provenance,
   RecorderStatus,
+  SloLimits,
+  SteadyRule,
   TableName,
   VariantEntry,
 } from '@perwatt/core';
@@ -319,6 +321,9 @@ export interface CellFile {
   readonly variant?: VariantEntry;
   /** What of its settings tables show; null where nothing says. Absent in runs of before it was kept. */
   readonly settings?: CellSettings;
+  /** Limits of a good call, and the rule of the steady window; absent where the load names none. */
+  readonly slo?: SloLimits;
+  readonly steady?: SteadyRule;
   /** Why the last start of the run passed it over, its status as it was; null or absent where it was tried. */
   readonly skipped?: string | null;
 }

@@ -85,13 +85,17 @@ function printed(found: OpenedCells, flags: ResultsFlags, io: Io): string[] {
   const format = flags.json === true ? 'json' : flags.format;
   if (format === 'json') return [JSON.stringify(document(found, lines, by), null, 2)];
   if (format === 'csv') return figuresCsv(lines, by);
-  if (lines.length === 0) return ['no figures'];
+  if (lines.length === 0) return ['no figures', ...skippedNotes(found)];
   const grid = figuresGrid(lines, by);
-  const notes = figuresNotes(lines);
+  const notes = [...figuresNotes(lines), ...skippedNotes(found)];
   return format === 'md'
     ? [...gridMarkdown(grid), '', ...notes.map((note) => `- ${note}`)]
     : [...gridLines(grid, io), '', ...notes];
 }
+
+/** Cells that were passed over, with the reason. */
+const skippedNotes = ({ results }: Pick<OpenedCells, 'results'>): string[] =>
+  (results?.not_measured ?? []).filter(({ code }) => code === 'skipped').map(({ text }) => text);
 
 /** Figures, and each cell's verdict with its reasons and what physics says of it. */
 function document({ results, cells }: OpenedCells, lines: Parameters<typeof figureRecords>[0], by: CellPart) {
@@ -101,6 +105,7 @@ function document({ results, cells }: OpenedCells, lines: Parameters<typeof figu
   );
   return {
     metric_spec_version: results?.metric_spec_version ?? null,
+    skipped: skippedNotes({ results }),
     cells: cells
       .filter(({ record }) => asked.has(record))
       .map(({ record, axes, tier, verdict }) => ({
