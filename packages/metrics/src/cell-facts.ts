@@ -6,7 +6,8 @@ import { cellEnergy } from './cell-energy.js';
 import type { ItemSums } from './cell-sampling.js';
 import { blockUnits, crossedSums, isIsolated, type LabelSums, queryTotals, type Units } from './cell-sums.js';
 import type { CellBase, CellEnergy } from './cell-types.js';
-import { detailOf, type EnergyDetail } from './energy-detail.js';
+import { type CellPhases, detailOf, type EnergyDetail, phasesOfQueries } from './energy-detail.js';
+import { type PhaseShares, phaseTotals } from './phase-shares.js';
 import { type TokenTotals, tokenTotals, tokenTotalsOf } from './tokens.js';
 
 /** What energy figures of one repeat are made of. */
@@ -19,6 +20,8 @@ export interface RepeatFacts {
   readonly energy: CellEnergy;
   /** Net of the idle host. */
   readonly host: CellEnergy;
+  /** Energy of the calls by phase, J; null where it isn't known, or where no call of the cell has the phase. */
+  readonly phases: { readonly prefill_j: number | null; readonly decode_j: number | null };
   readonly tokens: TokenTotals;
 }
 
@@ -64,9 +67,34 @@ function labelOfItems({ item, items, subject, length }: CellColumns['queries']) 
   return { of, count: subject.names.length };
 }
 
+interface RepeatInput {
+  readonly columns: CellColumns;
+  readonly base: CellBase;
+  readonly phases: (place: number) => RepeatFacts['phases'];
+}
+
+/** Energy by phase of the queries of each repeat. */
+function phasesOfRepeats(
+  shares: PhaseShares | null,
+  { phases }: CellPhases,
+  { of, count }: Units,
+): RepeatInput['phases'] {
+  const sums = (own: Float64Array) => {
+    const totals = new Float64Array(count);
+    for (let row = 0; row < own.length; row++)
+      totals[of[row] ?? 0] = (totals[of[row] ?? 0] ?? 0) + (own[row] ?? 0);
+    return totals;
+  };
+  const [prefill, decode] = shares === null ? [] : [sums(shares.prefill_j), sums(shares.decode_j)];
+  return (place) => ({
+    prefill_j: phases?.prefill.calls ? (prefill?.[place] ?? null) : null,
+    decode_j: phases?.decode.calls ? (decode?.[place] ?? null) : null,
+  });
+}
+
 /** Facts of every repeat alone, so that the spread between repeats can be told. */
 function repeatFacts(
-  { columns, base }: { readonly columns: CellColumns; readonly base: CellBase },
+  { columns, base, phases }: RepeatInput,
   repeats: ReturnType<typeof repeatUnits>,
 ): RepeatFacts[] {
   const { queries, calls } = columns;
@@ -95,6 +123,7 @@ function repeatFacts(
         queries: count,
         energy: own,
         host: hasHost && time !== undefined ? cellEnergy(overHost, time) : noNet(own),
+        phases: phases(place),
         tokens: ofTokens,
       },
     ];
@@ -169,6 +198,9 @@ export function cellFacts(columns: CellColumns, base: CellBase): CellFacts {
   const blocks = isolated ? items : blockUnits(columns);
   const ofBlocks = isolated ? ofItems : blocks && crossedSums(table, { units: blocks, repeats });
   const scores = scoreSums(queries);
+  const detail = detailOf(base, columns, time);
+  const shares = phasesOfQueries(base, columns, detail.phases);
+  const ofPhases = shares && blocks && crossedSums(phaseTotals(columns, shares), { units: blocks, repeats });
   return {
     columns,
     accuracy: accuracyOf(scores, base.seed ?? 0),
@@ -178,11 +210,11 @@ export function cellFacts(columns: CellColumns, base: CellBase): CellFacts {
     queries: queries.length,
     energy: energyOver(columns, base, { time, booked: () => bookedTotals(queries) }),
     window: cellEnergy(base.sittings, windowTime(time, base.sittings)),
-    detail: detailOf(base, columns, time),
+    detail,
     tokens: tokenTotals(calls),
-    repeats: repeatFacts({ columns, base }, repeats),
+    repeats: repeatFacts({ columns, base, phases: phasesOfRepeats(shares, detail.phases, repeats) }, repeats),
     isolated,
-    sums: { queries: ofItems, units: ofBlocks },
+    sums: { queries: ofItems, units: ofBlocks, phases: ofPhases },
     labels,
   };
 }

@@ -1,6 +1,7 @@
 import type { Accuracy } from './cell-accuracy.js';
 import { type CrossedSums, unitParts, WIDTH } from './cell-sums.js';
 import { type FigurePowers, type RepeatTotalName, repeatTotalNames } from './energy-figures.js';
+import { phaseTotalNames } from './phase-shares.js';
 import type { IntervalScale } from './stats/crossed-estimate.js';
 import { type CrossedParts, halfOfItems, joinParts, variancePart } from './stats/crossed-variance.js';
 import { influenceOf, type Powers } from './stats/product-figure.js';
@@ -14,6 +15,8 @@ export interface ItemSums {
   readonly queries: CrossedSums;
   /** By item where all energy was measured, by blocks of items where it was allocated; null for too few of those. */
   readonly units: CrossedSums | null;
+  /** By the same units, of `phaseTotalNames`; null where energy by phase isn't known, and for too few units. */
+  readonly phases: CrossedSums | null;
 }
 
 export interface SamplingInput {
@@ -53,9 +56,26 @@ interface ItemParts {
 const knownOfQueries = ({ powers, complete }: FigurePowers): boolean =>
   complete && isZero(powers.slice(WIDTH));
 
+const phaseNames: ReadonlySet<string> = new Set(phaseTotalNames);
+
+/** The powers of a figure of phases in the order of `phaseTotalNames`; null for one that holds other totals too. */
+function phasePowers({ powers, complete }: FigurePowers): number[] | null {
+  const others = repeatTotalNames.some((name, k) => powers[k] !== 0 && !phaseNames.has(name));
+  if (!complete || others) return null;
+  return phaseTotalNames.map((name) => powers[repeatTotalNames.indexOf(name)] ?? 0);
+}
+
+/** Parts of a figure all of whose totals are known of single queries; null for another. */
+function wholeParts({ units, phases }: ItemSums, figure: FigurePowers): UnitParts | null {
+  if (knownOfQueries(figure)) return units && unitParts(units, figure.powers);
+  const ofPhases = phasePowers(figure);
+  return phases && ofPhases && unitParts(phases, ofPhases);
+}
+
 /** What items move: the whole figure where each one's (or each block's) energy is known, else its accuracy alone. */
-function itemParts({ queries, units }: ItemSums, figure: FigurePowers): ItemParts {
-  const whole = units === null || !knownOfQueries(figure) ? null : unitParts(units, figure.powers);
+function itemParts(sums: ItemSums, figure: FigurePowers): ItemParts {
+  const { queries } = sums;
+  const whole = wholeParts(sums, figure);
   if (whole !== null && whole.items !== null) return { parts: whole, items: 'all' };
   const ofScore = only(figure.powers, (name) => scoreTotals.has(name));
   const score = isZero(ofScore) ? null : unitParts(queries, ofScore);

@@ -59,11 +59,12 @@ function computedValues({ repeats }: CellFacts, definition: Definition): (number
   const formula = formulaOf(definition);
   return repeats.map((repeat) => {
     const totals = totalsOfRepeat(repeat);
-    if (definition.energy === null) return evaluate(formula, totals);
-    const own = energyOfRepeat(repeat, definition.energy);
+    const symbol = energySymbolOf(formula);
+    if (definition.energy === null || symbol === null) return evaluate(formula, totals);
+    const own = energyOfRepeat(repeat, symbol, definition.energy);
     if (typeof own === 'string') return null;
-    const told = lacking(formula, totals, { symbol: 'E', own }) === null;
-    return told ? evaluate(formula, { ...totals, E: own.value }) : null;
+    const told = lacking(formula, totals, { symbol, own }) === null;
+    return told ? evaluate(formula, { ...totals, [symbol]: own.value }) : null;
   });
 }
 
@@ -97,6 +98,15 @@ function itemsNote(sampling: Sampling | null): string | null {
   return sampling.items === 'accuracy' ? ONLY_ACCURACY : ITEMS_UNKNOWN;
 }
 
+/**
+ * Whether a phase is too short for the sensor to tell from the next one: what it books to the wrong side of an edge is the
+ * same in every repeat.
+ */
+function isBlurred({ detail: { phases } }: CellFacts, symbol: EnergySymbol): boolean {
+  if (symbol !== 'E_pre' && symbol !== 'E_dec') return false;
+  return phases.phases?.[symbol === 'E_pre' ? 'prefill' : 'decode'].resolved === false;
+}
+
 function energyValue(facts: CellFacts, definition: Definition, symbol: EnergySymbol): MetricValue {
   const formula = formulaOf(definition);
   const kind = definition.energy ?? 'gross';
@@ -113,7 +123,7 @@ function energyValue(facts: CellFacts, definition: Definition, symbol: EnergySym
   const over = (symbolPowers(formula).get(symbol) ?? 0) < 0;
   const sampling = samplingFor(facts, definition, { value, perAccuracy: of(own.value, 1) });
   const sensor = sensorInterval({ of, over }, own);
-  const shared_error = kind !== 'gross' || provenance === 'estimated';
+  const shared_error = kind !== 'gross' || provenance === 'estimated' || isBlurred(facts, symbol);
   return {
     ...absent(definition, n, ''),
     value,

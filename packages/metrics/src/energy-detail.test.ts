@@ -46,7 +46,7 @@ describe('phases', () => {
     expect(phases.phases?.prefill.energy_j).toBeCloseTo(200, 6);
     expect(phases.phases?.decode.energy_j).toBeCloseTo(900, 6);
     expect(phases.phases?.prefill.calls).toBe(2);
-    expect(phases.phases?.rest).toEqual({ energy_j: 0, lo_j: 0, hi_j: 0, calls: 0 });
+    expect(phases.phases?.rest).toEqual({ energy_j: 0, lo_j: 0, hi_j: 0, calls: 0, resolved: false });
     expect(phases.phases?.prefill.lo_j).toBeLessThanOrEqual(200);
     expect(phases.phases?.prefill.hi_j).toBeGreaterThanOrEqual(200);
   });

@@ -1,4 +1,4 @@
-import { type Instant, instant } from '@perwatt/core';
+import { elapsed, type Instant, instant } from '@perwatt/core';
 import { attribute } from './attribute.js';
 import { boundaryOf } from './boundary.js';
 import { busyTime } from './busy-time.js';
@@ -7,6 +7,8 @@ import { type BusyTime, cellEnergy } from './cell-energy.js';
 import { orderOf } from './cell-spans.js';
 import type { CellBase, CellInput, HostBaselines, SittingInput } from './cell-types.js';
 import { columnsOfRows } from './columns-of-rows.js';
+import { isSplit, type PhaseShares, phaseShares } from './phase-shares.js';
+import { shortestMeasurable } from './series-index.js';
 import type { CallSpan, PowerSeries } from './types.js';
 
 /** What a cell's calls were doing: until the first output, until the last, after it; or it isn't on record. */
@@ -21,6 +23,8 @@ export interface PhaseShare {
   readonly hi_j: number;
   /** Calls that had it. */
   readonly calls: number;
+  /** Whether its spans last long enough, on average, to be told apart by the sensor: `shortestMeasurable` of every domain. */
+  readonly resolved: boolean;
 }
 
 /** Energy of a cell by phase of its calls; all null where a part of it isn't known. */
@@ -70,7 +74,8 @@ interface PhaseSpan extends CallSpan {
 }
 
 /** The spans of a call, each named by its phase. */
-function phaseSpans({ calls, origin_ns }: CellColumns, call: number): PhaseSpan[] {
+function phaseSpans(columns: CellColumns, call: number): PhaseSpan[] {
+  const { calls, origin_ns } = columns;
   const at = (times: Float64Array) => times[call] ?? Number.NaN;
   const [start, first, last, end] = [
     at(calls.dispatch),
@@ -79,7 +84,7 @@ function phaseSpans({ calls, origin_ns }: CellColumns, call: number): PhaseSpan[
     at(calls.end),
   ];
   const time = (ns: number) => instant(origin_ns + BigInt(ns));
-  if (!(start <= first && first <= last && last <= end)) return [spanOf('unsplit', time(start), time(end))];
+  if (!isSplit(columns, call)) return [spanOf('unsplit', time(start), time(end))];
   return [
     spanOf('prefill', time(start), time(first)),
     spanOf('decode', time(first), time(last)),
@@ -91,13 +96,31 @@ const spanOf = (query_id: CallPhase, start: Instant, end: Instant): PhaseSpan =>
 
 const none = (reason: string): CellPhases => ({ method: 'none', phases: null, reason });
 
+/** Sittings that have calls. */
+function usedSittings(sittings: readonly SittingInput[], { calls }: CellColumns): SittingInput[] {
+  const present = new Set(Array.from(calls.sitting));
+  return sittings.filter(({ sitting }) => present.has(sitting));
+}
+
+const boundaryOfSittings = (used: readonly SittingInput[]) =>
+  boundaryOf(used.flatMap(({ series }) => series.map(({ domain }) => domain)));
+
+/** The energies of `phases` by query; null where the cell has none. */
+export function phasesOfQueries(
+  { sittings }: Pick<CellBase, 'sittings'>,
+  columns: CellColumns,
+  { phases }: CellPhases,
+): PhaseShares | null {
+  if (phases === null) return null;
+  const used = usedSittings(sittings, columns);
+  return phaseShares(columns, used, boundaryOfSittings(used)?.domains.map(({ id }) => id) ?? []);
+}
+
 function cellPhases(sittings: readonly SittingInput[], columns: CellColumns): CellPhases {
   const { calls, calls_from } = columns;
-  if (calls_from === 'queries') return none('no_calls');
-  const present = new Set(Array.from(calls.sitting));
-  const used = sittings.filter(({ sitting }) => present.has(sitting));
-  if (used.length === 0) return none('no_calls');
-  const boundary = boundaryOf(used.flatMap(({ series }) => series.map(({ domain }) => domain)));
+  const used = usedSittings(sittings, columns);
+  if (calls_from === 'queries' || used.length === 0) return none('no_calls');
+  const boundary = boundaryOfSittings(used);
   if (boundary === null) return none('no_power');
   const spans = Array.from(calls.dispatch, (_, call) => phaseSpans(columns, call));
   const parts = used.flatMap((sitting) => {
@@ -109,16 +132,38 @@ function cellPhases(sittings: readonly SittingInput[], columns: CellColumns): Ce
   const known = parts.filter((part) => typeof part !== 'string');
   const count = (phase: CallPhase) =>
     spans.filter((own) => own.some(({ query_id }) => query_id === phase)).length;
+  const least_ns = Math.max(
+    ...used.flatMap(({ series }) =>
+      series
+        .filter(({ domain }) => boundary.domains.some(({ id }) => id === domain.id))
+        .map(shortestMeasurable),
+    ),
+  );
   const sum = (phase: CallPhase): PhaseShare => {
     const add = (key: 'energy_j' | 'lo_j' | 'hi_j') =>
       known.reduce((total, { queries }) => total + (queries.get(phase)?.[key] ?? 0), 0);
-    return { energy_j: add('energy_j'), lo_j: add('lo_j'), hi_j: add('hi_j'), calls: count(phase) };
+    return {
+      energy_j: add('energy_j'),
+      lo_j: add('lo_j'),
+      hi_j: add('hi_j'),
+      calls: count(phase),
+      resolved: meanLength(spans, phase) >= least_ns,
+    };
   };
   return {
     method: overlapping(columns) ? 'time_share' : 'isolated',
     phases: { prefill: sum('prefill'), decode: sum('decode'), rest: sum('rest'), unsplit: sum('unsplit') },
     reason: null,
   };
+}
+
+/** Mean length of the spans of a phase, ns; 0 without any. */
+function meanLength(spans: readonly (readonly PhaseSpan[])[], phase: CallPhase): number {
+  let [sum, count] = [0, 0];
+  for (const own of spans)
+    for (const { query_id, start, end } of own)
+      if (query_id === phase) [sum, count] = [sum + elapsed(start, end), count + 1];
+  return count === 0 ? 0 : sum / count;
 }
 
 /** Shares of one domain in one sitting, or why there are none. */

@@ -15,8 +15,15 @@ export const totalNames = [
 ] as const;
 export type TotalName = (typeof totalNames)[number];
 
-/** Totals that are known of repeats too, but of no single query. */
-export const repeatTotalNames = [...totalNames, 'net_host_j', 'prompt_tokens'] as const;
+/** Totals that are known of repeats too; those of phases of single queries as well, in a table of their own. */
+export const repeatTotalNames = [
+  ...totalNames,
+  'net_host_j',
+  'prompt_tokens',
+  'prefill_j',
+  'decode_j',
+  'decoded_tokens',
+] as const;
 export type RepeatTotalName = (typeof repeatTotalNames)[number];
 
 /** A symbol of a formula as powers of totals; `E` is the gross, net or net-of-host one. */
@@ -26,13 +33,16 @@ const totalsOfSymbol: Readonly<Partial<Record<TotalSymbol, Partial<Record<Repeat
   T: { seconds: 1 },
   O: { output_tokens: 1 },
   I: { prompt_tokens: 1 },
+  E_pre: { prefill_j: 1 },
+  E_dec: { decode_j: 1 },
+  O_dec: { decoded_tokens: 1 },
   K: { all_tokens: 1 },
 };
 
 /** The powers of a metric's formula, in the order of `repeatTotalNames`. */
 export interface FigurePowers {
   readonly powers: readonly number[];
-  /** False when the formula holds more than what repeats have totals of: windows, phases, statistics of lists. */
+  /** False when the formula holds more than what repeats have totals of: windows, statistics of lists. */
   readonly complete: boolean;
 }
 

@@ -41,6 +41,7 @@ export const repeatTotals = ({
   queries,
   energy,
   host,
+  phases,
   tokens,
 }: RepeatFacts): RepeatTotals => [
   accuracy === null ? null : accuracy * scored,
@@ -53,6 +54,9 @@ export const repeatTotals = ({
   tokens.all,
   host.net_j,
   tokens.prompt,
+  phases.prefill_j,
+  phases.decode_j,
+  tokens.decoded,
 ];
 
 interface Booked {
@@ -117,9 +121,25 @@ export function energyOf(
   return told(kind === 'gross' ? grossOf(energy) : netOf(energy), kind);
 }
 
-/** The energy of one repeat of a kind, or why there is none. */
-export const energyOfRepeat = ({ energy, host }: RepeatFacts, kind: EnergyKind): Energy | string =>
-  told(kind === 'gross' ? grossOf(energy) : netOf(kind === 'net' ? energy : host), kind);
+const phaseOfRepeat = (energy_j: number | null): Booked => ({
+  value: energy_j,
+  lo: energy_j,
+  hi: energy_j,
+  reason: 'no_call_has_it',
+  resolved: energy_j !== 0,
+});
+
+/** The energy that a symbol stands for in one repeat, or why there is none; that of a phase without the sensor's bounds. */
+export function energyOfRepeat(
+  { energy, host, phases }: Pick<RepeatFacts, 'energy' | 'host' | 'phases'>,
+  symbol: EnergySymbol,
+  kind: EnergyKind,
+): Energy | string {
+  if (symbol === 'E_pre') return told(phaseOfRepeat(phases.prefill_j), kind);
+  if (symbol === 'E_dec') return told(phaseOfRepeat(phases.decode_j), kind);
+  if (symbol === 'E_w') return 'not_by_repeat';
+  return told(kind === 'gross' ? grossOf(energy) : netOf(kind === 'net' ? energy : host), kind);
+}
 
 type Powers = ReadonlyMap<TotalSymbol, number>;
 
