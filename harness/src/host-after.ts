@@ -2,7 +2,7 @@ import { instant } from '@perwatt/core';
 import { netEnergy, type Window } from '@perwatt/metrics';
 import type { Baseline, CellFile, DomainLedger, RunFolder, Sitting } from '@perwatt/records';
 import { baselinePoints } from './energy.js';
-import { judgeCell } from './judge-cell.js';
+import { countQueries, judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
 
 export interface HostAfter {
@@ -34,7 +34,7 @@ export function withHostAfter(cell: Cell, { run, plan, sitting, after }: HostAft
     cell: changed,
     protocol: plan.protocol,
     quick: plan.matrix.protocol === 'quick',
-    queries: run.readQueries(cell.id).rows,
+    queries: countQueries(run.readQueries(cell.id).rows),
     expected: cell.dataset.items.length * cell.repeats,
   });
   return { ...changed, verdict };

@@ -1,6 +1,6 @@
 import type { Baseline, CellFile, Sitting } from '@perwatt/records';
 import { expect, test } from 'vitest';
-import { type JudgeInput, judgeCell } from './judge-cell.js';
+import { countQueries, type JudgeInput, judgeCell } from './judge-cell.js';
 import { protocols } from './protocols.js';
 
 const baseline = (kind: Baseline['kind'], when: Baseline['when'], power_w: number): Baseline => ({
@@ -55,15 +55,17 @@ const cell = (change: Partial<CellFile> = {}): CellFile => ({
   ...change,
 });
 
-const queries = (n: number, change: Partial<JudgeInput['queries'][number]> = {}) =>
+const queries = (n: number, change: { readonly status?: string; readonly verdict?: string } = {}) =>
   Array.from({ length: n }, () => ({ status: 'answered', verdict: 'correct', ...change }));
 
-const judge = (change: Partial<JudgeInput> = {}) =>
+type Change = Partial<Omit<JudgeInput, 'queries'>> & { readonly queries?: ReturnType<typeof queries> };
+
+const judge = ({ queries: rows = queries(100), ...change }: Change = {}) =>
   judgeCell({
     cell: cell(),
     protocol: protocols.strict,
     quick: false,
-    queries: queries(100),
+    queries: countQueries(rows),
     expected: 100,
     ...change,
   });
@@ -76,7 +78,7 @@ const early = [baseline('loaded_idle', 'before', 10), baseline('host_idle', 'bef
 const far = { endpoint: { kind: 'http', endpoint: 'http://gpu-host/v1' } } as CellFile['provenance'];
 
 // biome-ignore format: a table is read in columns
-test.each<[change: Partial<JudgeInput>, state: string, codes: string[], why: string]>([
+test.each<[change: Change, state: string, codes: string[], why: string]>([
   [{},                                                                        'valid',   [],                 'nothing is the matter'],
   [{ quick: true },                                                           'flagged', ['quick'],          'a first look'],
   [{ cell: cell({ sittings: [sitting, sitting] }) },                          'flagged', ['resumed'],        'two sittings'],

@@ -14,10 +14,23 @@ export interface JudgeInput {
   readonly cell: CellFile;
   readonly protocol: Protocol;
   readonly quick: boolean;
-  readonly queries: readonly Pick<QueryRow, 'status' | 'verdict'>[];
+  readonly queries: QueryCounts;
   /** Queries the cell should have. */
   readonly expected: number;
 }
+
+/** How the queries of a cell ended, in numbers. */
+export interface QueryCounts {
+  readonly count: number;
+  readonly failed: number;
+  readonly unscored: number;
+}
+
+export const countQueries = (queries: readonly Pick<QueryRow, 'status' | 'verdict'>[]): QueryCounts => ({
+  count: queries.length,
+  failed: queries.filter((q) => q.status === 'failed' || q.verdict === 'error').length,
+  unscored: queries.filter((q) => q.verdict === 'unscored').length,
+});
 
 interface Finding extends VerdictReason {
   readonly weight: 'flag' | 'strict' | 'invalid';
@@ -75,24 +88,18 @@ function* protocolFindings({ cell, protocol, quick }: JudgeInput) {
   }
 }
 
-function* queryFindings({ queries, expected }: JudgeInput) {
-  if (queries.length < expected) {
-    yield flag(
-      'incomplete',
-      `${queries.length} of ${expected} queries`,
-      'Continue with `perwatt run --resume`.',
-    );
+function* queryFindings({ queries: { count, failed, unscored }, expected }: JudgeInput) {
+  if (count < expected) {
+    yield flag('incomplete', `${count} of ${expected} queries`, 'Continue with `perwatt run --resume`.');
   }
-  if (queries.length === 0) return;
-  const share = (n: number) => n / queries.length;
-  const failed = queries.filter((q) => q.status === 'failed' || q.verdict === 'error').length;
-  const text = `${failed} of ${queries.length} queries failed`;
+  if (count === 0) return;
+  const share = (n: number) => n / count;
+  const text = `${failed} of ${count} queries failed`;
   if (share(failed) > 0.05) yield fatal('failed_queries', text, 'Mend the endpoint and run the cell again.');
   else if (share(failed) > 0.01)
     yield flag('failed_queries', text, 'Mend the endpoint and run the cell again.');
-  const unscored = queries.filter((q) => q.verdict === 'unscored').length;
   if (share(unscored) > 0.01) {
-    yield flag('unscored', `${unscored} of ${queries.length} queries could not be scored`, null);
+    yield flag('unscored', `${unscored} of ${count} queries could not be scored`, null);
   }
 }
 

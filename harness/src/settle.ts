@@ -20,7 +20,7 @@ import {
   type SourceFlag,
 } from '@perwatt/records';
 import { addLedgers, energiesOf, ledgersOf } from './energy.js';
-import { judgeCell } from './judge-cell.js';
+import { countQueries, judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
 import { flagsOfSitting, flagsOfTotal, recordedFlags } from './power-flags.js';
 import type { PowerLog } from './power-log.js';
@@ -135,7 +135,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
       cell: merged,
       protocol: plan.protocol,
       quick: plan.matrix.protocol === 'quick',
-      queries,
+      queries: countQueries(queries),
       expected,
     }),
   };

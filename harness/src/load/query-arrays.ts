@@ -1,6 +1,6 @@
 import type { queries } from '@perwatt/core';
 import type { ArraysOf, CellFile, ColumnBatch } from '@perwatt/records';
-import { countArray, nameArray, stampArray, textArray } from './column-arrays.js';
+import { type At, countsOf, createTexts, namesOf, stampsOf } from './column-arrays.js';
 
 export interface QueryArraysContext {
   readonly cell: CellFile;
@@ -12,23 +12,26 @@ export interface QueryArraysContext {
 /** The columns of the `queries` table for calls of which each is a query of its own; nothing is graded. */
 export function queryArrays(
   batch: ColumnBatch,
-  picked: readonly number[],
+  picked: Uint32Array,
   { cell, sitting, energies }: QueryArraysContext,
 ): ArraysOf<typeof queries> {
   const n = picked.length;
+  const of =
+    <T>(at: At<T>): At<T> =>
+    (i) =>
+      at(picked[i] ?? 0);
   const none = new Uint8Array(n);
   const name = (text: string) => ({ names: [text], indices: new Uint8Array(n) });
   const noName = { names: [], indices: new Uint8Array(n), valid: none };
-  const ids = picked.map(batch.text('query_id')).map((id) => id ?? '');
-  const status = picked.map(batch.text('status'));
-  const failed = status.map((s) => s !== 'ok');
-  const tokens = (column: string) => countArray(picked.map(batch.number(column)));
+  const status = of(batch.text('status'));
+  const failure = (i: number) => (status(i) === 'ok' ? null : status(i));
+  const tokens = (column: string) => countsOf(n, of(batch.number(column)));
+  const stamps = (column: string) => stampsOf(n, of(batch.stamp(column)));
   const completion = tokens('completion_tokens');
   return {
     run_id: name(cell.run_id),
     cell_id: name(cell.cell_id),
-    query_id: textArray(ids),
-    item_id: textArray(ids.map((id) => id.split('/')[1] ?? '')),
+    ...idArrays(n, of(batch.text('query_id'))),
     repeat: { values: new Uint16Array(n) },
     sitting: { values: new Uint16Array(n).fill(sitting) },
     dataset: name(cell.point.dataset),
@@ -36,9 +39,9 @@ export function queryArrays(
     strategy: name(cell.point.strategy),
     model: name(cell.point.model),
     accelerator: name(cell.point.accelerator),
-    scheduled_ns: stampArray(picked.map(batch.stamp('sched_ns'))),
-    start_ns: stampArray(picked.map(batch.stamp('dispatch_ns'))),
-    end_ns: stampArray(picked.map(batch.stamp('end_ns'))),
+    scheduled_ns: stamps('sched_ns'),
+    start_ns: stamps('dispatch_ns'),
+    end_ns: stamps('end_ns'),
     calls: { values: new Uint32Array(n).fill(1) },
     rounds: { values: new Uint32Array(n).fill(1) },
     prompt_tokens: tokens('prompt_tokens'),
@@ -46,9 +49,12 @@ export function queryArrays(
     cached_tokens: tokens('cached_tokens'),
     reasoning_tokens: tokens('reasoning_tokens'),
     sequential_tokens: completion,
-    token_source: nameArray(picked.map(batch.text('token_source'))),
-    status: { names: ['answered', 'failed'], indices: Uint8Array.from(failed, Number) },
-    error_code: nameArray(status.map((s) => (s === 'ok' ? null : s))),
+    token_source: namesOf(n, of(batch.text('token_source'))),
+    status: {
+      names: ['answered', 'failed'],
+      indices: Uint8Array.from(picked, (_, i) => Number(status(i) !== 'ok')),
+    },
+    error_code: namesOf(n, failure),
     verdict: name('unscored'),
     score: { values: new Float64Array(n), valid: none },
     extracted: { offsets: new Int32Array(n + 1), bytes: new Uint8Array(), valid: none },
@@ -62,4 +68,15 @@ export function queryArrays(
     energy_hi_j: { values: new Float64Array(n), valid: none },
     energy_method: name(energies === null ? 'none' : 'time_share'),
   };
+}
+
+/** Ids of the queries, and of the items within them. */
+function idArrays(count: number, idAt: At<string>) {
+  const [ids, items] = [createTexts(count), createTexts(count)];
+  for (let i = 0; i < count; i++) {
+    const id = idAt(i) ?? '';
+    ids.add(id);
+    items.add(id.split('/', 2)[1] ?? '');
+  }
+  return { query_id: ids.arrays(), item_id: items.arrays() };
 }

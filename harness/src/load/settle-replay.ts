@@ -1,8 +1,15 @@
 import { coversEndpoint, instant } from '@perwatt/core';
-import { type PowerSeries, seriesWithoutStale, shareByTime, type Window } from '@perwatt/metrics';
+import {
+  type PowerSeries,
+  seriesWithoutStale,
+  shareByTime,
+  type TimeShares,
+  type Window,
+} from '@perwatt/metrics';
 import {
   type Baseline,
   type CellFile,
+  type ColumnBatch,
   type DomainLedger,
   type RunFolder,
   SegmentWriter,
@@ -44,17 +51,15 @@ export function settleReplay(run: RunFolder, cellId: string, input: SettleReplay
   const closed = closeSitting(opened, { calls, series: recorded, live });
   const window: Window = { start: instant(zero), end: instant(BigInt(closed.end_ns ?? closed.start_ns)) };
   const { series, gauged } = seriesWithoutStale(recorded, window);
-  const shared = series.map((s) => ({ series: s, ...shareByTime(s, calls, window) }));
   const summed = summedDomains(series);
-  const parts = shared.filter(({ series: { domain } }) => summed.includes(domain.id));
-  const energy_j = sumOf(
-    parts.map((part) => part.energy_j),
-    calls.start_ns.length,
-  );
-  const segment = writeQueries(run, before, { sitting, calls: calls.start_ns.length, energy_j });
-  const ledgers = shared.map((part) =>
-    ledgerOf(part, { window, calls, closed, summed, cut_off: live === null }),
-  );
+  const count = calls.start_ns.length;
+  const sum = createEnergySum(count);
+  const ledgers = series.map((s) => {
+    const { energy_j, ...part } = shareByTime(s, calls, window);
+    if (summed.includes(s.domain.id)) sum.add(energy_j);
+    return ledgerOf({ series: s, ...part }, { window, calls, closed, summed, cut_off: live === null });
+  });
+  const segment = writeQueries(run, before, { sitting, calls: count, energy_j: sum.energy_j() });
   const { power } = run.manifest;
   const flags = live === null ? recordedFlags(power, opened.boot_id) : live.power.flags();
   const stoodFor = gauged.map((domain) => ({ domain, in_total: true }));
@@ -78,16 +83,15 @@ export function settleReplay(run: RunFolder, cellId: string, input: SettleReplay
 }
 
 function judged(run: RunFolder, cell: CellFile, expected: number): CellFile {
-  const failed = { status: 'failed', verdict: 'ungraded' };
-  const answered = { status: 'answered', verdict: 'ungraded' };
-  const queries: (typeof failed)[] = [];
-  scanColumns(run, { cellId: cell.cell_id, table: 'queries' }, (batch) => {
+  let failed = 0;
+  const count = scanColumns(run, { cellId: cell.cell_id, table: 'queries' }, (batch) => {
     const status = batch.text('status');
-    for (let i = 0; i < batch.rows; i++) queries.push(status(i) === 'failed' ? failed : answered);
+    for (let i = 0; i < batch.rows; i++) if (status(i) === 'failed') failed += 1;
   });
+  const queries = { count, failed, unscored: 0 };
   return {
     ...cell,
-    status: queries.length >= expected ? 'done' : 'running',
+    status: count >= expected ? 'done' : 'running',
     verdict: judgeCell({ cell, protocol: protocols.quick, quick: true, queries, expected }),
   };
 }
@@ -113,11 +117,16 @@ function closeSitting(opened: Sitting, { calls, series, live }: CloseInput): Sit
 }
 
 /** Energy of each call over several domains; null where one of them has none, or there is none at all. */
-function sumOf(parts: readonly (Float64Array | null)[], calls: number): Float64Array | null {
-  if (parts.length === 0 || parts.includes(null)) return null;
-  const sum = new Float64Array(calls);
-  for (const part of parts) for (let i = 0; i < calls; i++) sum[i] = (sum[i] ?? 0) + (part?.[i] ?? 0);
-  return sum;
+function createEnergySum(calls: number) {
+  let [sum, missing]: [Float64Array | null, boolean] = [null, false];
+  return {
+    add(part: Float64Array | null) {
+      missing ||= part === null;
+      sum ??= new Float64Array(calls);
+      for (let i = 0; i < calls; i++) sum[i] = (sum[i] ?? 0) + (part?.[i] ?? 0);
+    },
+    energy_j: () => (missing ? null : sum),
+  };
 }
 
 interface LedgerContext {
@@ -128,7 +137,7 @@ interface LedgerContext {
   readonly cut_off: boolean;
 }
 
-type SharedOut = ReturnType<typeof shareByTime> & { readonly series: PowerSeries };
+type SharedOut = Omit<TimeShares, 'energy_j'> & { readonly series: PowerSeries };
 
 function ledgerOf(
   { series, meter, calls_j, unattributed_j }: SharedOut,
@@ -153,6 +162,9 @@ function ledgerOf(
     reason: meter.reason,
   };
 }
+
+/** Most rows that wait for the disk. */
+const FLUSH_ROWS = 16_384;
 
 interface QueriesInput {
   readonly sitting: number;
@@ -179,20 +191,22 @@ function writeQueries(run: RunFolder, cell: CellFile, { sitting, calls, energy_j
   });
   let at = 0;
   scanColumns(run, { cellId: cell.cell_id, table: 'calls' }, (batch) => {
-    const own = batch.number('sitting');
-    const picked: number[] = [];
-    const first = at;
-    for (let i = 0; i < batch.rows; i++) {
-      if (own(i) !== sitting) continue;
-      if (at >= present) picked.push(i);
-      at += 1;
-    }
+    const own = rowsOf(batch, sitting);
+    const picked = own.subarray(Math.max(0, present - at));
+    const energies = energy_j?.subarray(Math.max(at, present)) ?? null;
+    at += own.length;
     if (picked.length === 0) return;
-    const from = Math.max(first, present);
-    writer.appendArrays(
-      queryArrays(batch, picked, { cell, sitting, energies: energy_j?.subarray(from) ?? null }),
-    );
-    writer.flush();
+    writer.appendArrays(queryArrays(batch, picked, { cell, sitting, energies }));
+    if (writer.pendingRows >= FLUSH_ROWS) writer.flush();
   });
   return writer.close();
+}
+
+/** Rows of a batch that a sitting wrote. */
+function rowsOf(batch: ColumnBatch, sitting: number): Uint32Array {
+  const own = batch.number('sitting');
+  const rows = new Uint32Array(batch.rows);
+  let n = 0;
+  for (let i = 0; i < batch.rows; i++) if (own(i) === sitting) rows[n++] = i;
+  return rows.subarray(0, n);
 }

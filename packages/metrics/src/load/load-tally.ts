@@ -52,26 +52,27 @@ export interface LoadTallyOptions {
   readonly late_ns?: number;
 }
 
-/** Numbers that grow in number; half as much room again whenever it runs out. */
+const PIECE = 1 << 14;
+
+/** Numbers that grow in number, in pieces that never move. */
 class Numbers {
-  #values = new Float64Array(256);
+  readonly #pieces: Float64Array[] = [];
   length = 0;
 
-  push(value: number): void {
-    if (this.length === this.#values.length) {
-      const grown = new Float64Array(Math.ceil(this.length * 1.5));
-      grown.set(this.#values);
-      this.#values = grown;
-    }
-    this.#values[this.length++] = value;
-  }
-
   pushIfThere(value: number | null): void {
-    if (value !== null) this.push(value);
+    if (value === null) return;
+    const place = this.length % PIECE;
+    if (place === 0) this.#pieces.push(new Float64Array(PIECE));
+    const piece = this.#pieces.at(-1);
+    if (piece !== undefined) piece[place] = value;
+    this.length += 1;
   }
 
-  get values(): Float64Array {
-    return this.#values.subarray(0, this.length);
+  sorted(): Float64Array {
+    const all = new Float64Array(this.length);
+    for (const [i, piece] of this.#pieces.entries())
+      all.set(piece.subarray(0, this.length - i * PIECE), i * PIECE);
+    return all.sort();
   }
 }
 
@@ -168,7 +169,7 @@ export function createLoadTally({ slo = {}, late_ns = 10e6 }: LoadTallyOptions =
         ok_per_s: perSecond(counts.ok, span_ns),
         output_tokens_per_s: perSecond(counts.output_tokens, span_ns),
         times: Object.fromEntries(
-          [...times].map(([name, { values }]) => [name, summarise(values)]),
+          [...times].map(([name, numbers]) => [name, summarise(numbers.sorted())]),
         ) as LoadSummary['times'],
         late: due.seen() ? late : null,
         ...good.summary(span_ns),
@@ -177,8 +178,7 @@ export function createLoadTally({ slo = {}, late_ns = 10e6 }: LoadTallyOptions =
   };
 }
 
-function summarise(values: Float64Array): TimeSummary | null {
-  const sorted = values.toSorted();
+function summarise(sorted: Float64Array): TimeSummary | null {
   const [p50, p90, p99, max] = [0.5, 0.9, 0.99, 1].map((p) => atShare(sorted, p));
   if (p50 === undefined || p90 === undefined || p99 === undefined || max === undefined) return null;
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;

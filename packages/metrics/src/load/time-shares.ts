@@ -1,6 +1,7 @@
 import { elapsed, instant } from '@perwatt/core';
 import { bookedOver, energyInWindow } from '../energy-window.js';
 import { bookedAt } from '../series-index.js';
+import { ascending } from '../stats/ascending.js';
 import type { EnergyReading, PowerSeries, Window } from '../types.js';
 
 /** Calls by the start and end of each, ns from the start of the window. */
@@ -27,9 +28,7 @@ export function shareByTime(series: PowerSeries, calls: CallEdges, window: Windo
   const meter = energyInWindow(series, window);
   if (meter.energy_j === null) return { meter, energy_j: null, calls_j: null, unattributed_j: null };
   const length = elapsed(window.start, window.end);
-  const clip = (at: number) => Math.min(Math.max(at, 0), length);
-  const [starts, ends] = [calls.start_ns.map(clip), calls.end_ns.map(clip)];
-  const energy_j = new Float64Array(starts.length);
+  const energy_j = new Float64Array(calls.start_ns.length);
   const idle: Window[] = [];
   let [running, active, since] = [0, 0, 0];
   let booked = bookedAt(series, 'booked_j', window.start);
@@ -41,7 +40,7 @@ export function shareByTime(series: PowerSeries, calls: CallEdges, window: Windo
     else idle.push({ start: instant(window.start + BigInt(Math.round(since))), end: to });
     [booked, since] = [now, at];
   };
-  visitEdges(starts, ends, ({ at, call, change }) => {
+  visitEdges(calls, length, (at, call, change) => {
     moveTo(at);
     energy_j[call] = (energy_j[call] ?? 0) - change * running;
     active += change;
@@ -56,29 +55,24 @@ export function shareByTime(series: PowerSeries, calls: CallEdges, window: Windo
   };
 }
 
-interface Edge {
-  readonly at: number;
-  readonly call: number;
-  /** 1 where the call starts, −1 where it ends. */
-  readonly change: 1 | -1;
-}
-
-/** Every start and end in order of time; a start before an end of the same moment. */
-function visitEdges(starts: Float64Array, ends: Float64Array, visit: (edge: Edge) => void): void {
-  const [byStart, byEnd] = [ordered(starts), ordered(ends)];
+/**
+ * Every start (`change` 1) and end (−1), clipped to 0 … `length`, in order of time; a start before an end of the same
+ * moment.
+ */
+function visitEdges(
+  { start_ns, end_ns }: CallEdges,
+  length: number,
+  visit: (at: number, call: number, change: 1 | -1) => void,
+): void {
+  const clip = (at: number) => Math.min(Math.max(at, 0), length);
+  const [byStart, byEnd] = [ascending(start_ns), ascending(end_ns)];
   let [s, e] = [0, 0];
   while (e < byEnd.length) {
-    const start = starts[byStart[s] ?? -1] ?? Number.POSITIVE_INFINITY;
-    const end = ends[byEnd[e] ?? -1] ?? 0;
-    if (start <= end) visit({ at: start, call: byStart[s++] ?? 0, change: 1 });
-    else visit({ at: end, call: byEnd[e++] ?? 0, change: -1 });
+    const start = s < byStart.length ? clip(start_ns[byStart[s] ?? 0] ?? 0) : Number.POSITIVE_INFINITY;
+    const end = clip(end_ns[byEnd[e] ?? 0] ?? 0);
+    if (start <= end) visit(start, byStart[s++] ?? 0, 1);
+    else visit(end, byEnd[e++] ?? 0, -1);
   }
-}
-
-/** Indices in the order of their values. */
-function ordered(values: Float64Array): Uint32Array {
-  const order = Uint32Array.from(values, (_, i) => i);
-  return order.sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
 }
 
 /** Length of time with a call in flight, ns. */
