@@ -4,8 +4,9 @@ import { choiceBasic } from './choice-basic.js';
 import type { CatalogueEntry, LoadContext, Loader } from './dataset.js';
 import { csv, jsonl } from './file-loaders.js';
 import { allSets } from './sets/all-sets.js';
+import { allGenerated } from './worlds/all-generated.js';
 
-const loaders: readonly Loader[] = [arithmetic, choiceBasic, ...allSets, jsonl, csv];
+const loaders: readonly Loader[] = [arithmetic, choiceBasic, ...allGenerated, ...allSets, jsonl, csv];
 
 /** Every data set and file loader there is. */
 export const datasetCatalogue = (): readonly CatalogueEntry[] => loaders.map((loader) => loader.entry);
