@@ -35,6 +35,7 @@ const cell: Cell = {
   served_by: 'm',
   load_key: 'm',
   hashes: { declared: '', resolved: '' },
+  judged: {},
 };
 
 const answer = (change: Partial<TextRow> = {}): TextRow => ({

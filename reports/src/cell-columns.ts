@@ -3,6 +3,7 @@ import {
   type CellColumns,
   type Codes,
   callsOfQueries,
+  PARENT_LATE,
   type QueryColumns,
 } from '@perwatt/metrics';
 import { type CellFile, type ColumnContent, type RunFolder, readCellColumns } from '@perwatt/records';
@@ -44,6 +45,7 @@ const callNames = [
   'first_content_ns',
   'last_content_ns',
   'status',
+  'error_kind',
   'events',
   'prompt_tokens',
   'completion_tokens',
@@ -266,19 +268,30 @@ function callColumns({ columns }: CallArrays, { calls, query }: Settled, origin:
     prompt_tokens: picked(numbers(columns.prompt_tokens), calls),
     completion_tokens: picked(numbers(columns.completion_tokens), calls),
     token_source: { codes: Int32Array.from(calls, (row) => sources.codes[row] ?? -1), names: sources.names },
-    gaps: gapsOf(columns, calls, good),
+    sent: Uint8Array.from(calls, (row) => (wasLeftOut(columns.error_kind, row) ? 0 : 1)),
+    ...gapsOf(columns, calls, good),
   };
 }
 
-function gapsOf({ icl_ns, status }: CallArrays['columns'], calls: Int32Array, good: number): Float64Array {
+const wasLeftOut = ({ indices, names, valid }: CallArrays['columns']['error_kind'], row: number): boolean =>
+  valid?.[row] !== 0 && names[indices[row] ?? -1] === PARENT_LATE;
+
+function gapsOf(
+  { icl_ns, status }: CallArrays['columns'],
+  calls: Int32Array,
+  good: number,
+): Pick<CallColumns, 'gaps' | 'gaps_at'> {
   const { offsets, values } = icl_ns;
   const gaps = new Float64Array(values.length);
+  const gaps_at = new Int32Array(calls.length + 1);
   let end = 0;
-  for (const row of calls) {
-    if (status.indices[row] !== good) continue;
-    const own = values.subarray(offsets[row] ?? 0, offsets[row + 1] ?? 0);
-    gaps.set(own, end);
-    end += own.length;
+  for (const [call, row] of calls.entries()) {
+    if (status.indices[row] === good) {
+      const own = values.subarray(offsets[row] ?? 0, offsets[row + 1] ?? 0);
+      gaps.set(own, end);
+      end += own.length;
+    }
+    gaps_at[call + 1] = end;
   }
-  return gaps.subarray(0, end);
+  return { gaps: gaps.subarray(0, end), gaps_at };
 }

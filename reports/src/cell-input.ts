@@ -9,6 +9,7 @@ import {
   type HostBaselines,
   type PowerSeries,
   type SittingInput,
+  sloOf,
   type Window,
 } from '@perwatt/metrics';
 import type { Baseline, CellFile, PowerFileSeries, RunFolder, RunManifest, Sitting } from '@perwatt/records';
@@ -113,6 +114,8 @@ function baseOf(cell: CellFile, lastEnd: ReadCell['lastEnd'], { power, manifest 
     seed: cell.seed,
     host: hostBaselines(cell),
     booked: bookedBoundary(cell, manifest),
+    slo: sloOf(cell.slo ?? {}),
+    steady: cell.steady ?? null,
   };
 }
 

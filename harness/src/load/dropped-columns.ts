@@ -1,6 +1,6 @@
 import type { LoadColumns } from '@perwatt/core';
+import { PARENT_LATE } from '@perwatt/metrics';
 import { nameArray, stampArray, textArray } from './column-arrays.js';
-import { PARENT_LATE } from './replayed-sink.js';
 import type { DroppedTurn } from './turn-share.js';
 
 /** The columns of a turn that was left out at `at`: a call that was cancelled before anything was sent. */

@@ -1,7 +1,12 @@
-import { type CallStampsOf, createLoadTally, type LoadSummary, type Slo } from '@perwatt/metrics';
+import {
+  type CallStampsOf,
+  createLoadTally,
+  type LoadSummary,
+  PARENT_LATE,
+  type Slo,
+} from '@perwatt/metrics';
 import { parseQueryId, type RunFolder, scanColumns } from '@perwatt/records';
 import { createRowSet, type RowSet } from './load-rows.js';
-import { PARENT_LATE } from './replayed-sink.js';
 
 /** Rows of the trace that have their call on disk. */
 export function rowsOnDisk(run: RunFolder, cellId: string): RowSet {

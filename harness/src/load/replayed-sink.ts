@@ -1,4 +1,5 @@
 import type { LoadColumns, replayed } from '@perwatt/core';
+import { PARENT_LATE } from '@perwatt/metrics';
 import { type ArraysOf, type RunFolder, type SegmentEntry, SegmentWriter } from '@perwatt/records';
 import { countArray, nameArray, stampArray, textArray } from './column-arrays.js';
 import type { LoadRowArrays } from './load-rows.js';
@@ -76,8 +77,5 @@ export function openReplayedSink({ run, cell_id, left, sitting }: ReplayedInput)
     counts: () => ({ late, dropped }),
   };
 }
-
-/** Kind of failure of a turn that was left out because the one it goes on from had not ended. */
-export const PARENT_LATE = 'parent_late';
 
 const stampOf = (ns: number | null): bigint | null => (ns === null ? null : BigInt(Math.round(ns)));

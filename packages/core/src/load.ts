@@ -52,6 +52,42 @@ export const Arrivals = z.discriminatedUnion('kind', [
 /** A parsed description of arrivals, defaults filled in. */
 export type Arrivals = z.infer<typeof Arrivals>;
 
+const limit_s = z.number().positive().max(1e6).optional();
+
+/** Limits that make a call a good one, s: it meets every one that applies to it. What goodput counts by. */
+export const SloLimits = z
+  .strictObject({
+    ttft_any_s: limit_s.describe('Time to the first delta of any kind (s)'),
+    ttft_content_s: limit_s.describe('Time to the first answer text (s)'),
+    tpot_s: limit_s.describe('Time per output token after the first (s)'),
+    e2e_from_dispatch_s: limit_s.describe('Latency from dispatch (s)'),
+    e2e_from_schedule_s: limit_s.describe('Latency since the call was due (s); open loops only'),
+  })
+  .refine((limits) => Object.values(limits).some((limit) => limit !== undefined), 'give a limit');
+/** Limits of a good call as a matrix states them, s. */
+export type SloLimits = z.infer<typeof SloLimits>;
+
+const TrimAmount = z.union([
+  z.strictObject({ fraction: z.number().min(0).max(1) }),
+  z.strictObject({ seconds: z.number().min(0).max(1e7) }),
+  z.strictObject({ calls: z.int().min(0).max(1e9) }),
+]);
+/** How much is cut off at one end: a share of the span, seconds, or calls. */
+export type TrimAmount = z.infer<typeof TrimAmount>;
+
+/**
+ * How a steady window is cut out of a load. `batch_full`: from the moment the `batch`-th call has its first token until all
+ * but `batch + 1` calls have ended (as the ML.ENERGY benchmark does). `plateau`: the longest span with at least `ratio` of
+ * the most calls in flight. `trim`: the load without a share, a time or a number of calls at either end.
+ */
+export const SteadyRule = z.discriminatedUnion('rule', [
+  z.strictObject({ rule: z.literal('batch_full'), batch: z.int().positive().max(1e6) }),
+  z.strictObject({ rule: z.literal('plateau'), ratio: z.number().positive().max(1) }),
+  z.strictObject({ rule: z.literal('trim'), start: TrimAmount, end: TrimAmount }),
+]);
+/** One of the three rules, with its number. */
+export type SteadyRule = z.infer<typeof SteadyRule>;
+
 /** One call of a load, as an engine is given it. */
 export interface LoadJob {
   /** Whole number that tells the call's row from others; in the columns as `row`. */

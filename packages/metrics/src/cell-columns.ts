@@ -1,3 +1,6 @@
+/** Kind of failure of a turn that was left out because the one it goes on from had not ended. */
+export const PARENT_LATE = 'parent_late';
+
 /** Few distinct texts: the number of each row's own, below 0 where it has none. */
 export interface Codes {
   readonly codes: Int32Array;
@@ -50,8 +53,12 @@ export interface CallColumns {
   readonly prompt_tokens: Float64Array;
   readonly completion_tokens: Float64Array;
   readonly token_source: Codes;
+  /** 1 for a call that was sent; 0 for a turn of a conversation that was left out. */
+  readonly sent: Uint8Array;
   /** Gaps between events of calls that ended well, one call's behind another's; ns. */
   readonly gaps: Float64Array;
+  /** Where each call's gaps begin in `gaps`, and a last entry where they end. */
+  readonly gaps_at: Int32Array;
 }
 
 /** The rows of a cell, as the engine reads them. */
@@ -115,6 +122,8 @@ export function callsOfQueries(queries: QueryColumns): CallColumns {
     prompt_tokens: queries.prompt_tokens,
     completion_tokens: queries.completion_tokens,
     token_source: queries.token_source,
+    sent: new Uint8Array(length).fill(1),
     gaps: new Float64Array(),
+    gaps_at: new Int32Array(length + 1),
   };
 }

@@ -7,6 +7,8 @@ import type { ItemSums } from './cell-sampling.js';
 import { blockUnits, crossedSums, isIsolated, type LabelSums, queryTotals, type Units } from './cell-sums.js';
 import type { CellBase, CellEnergy } from './cell-types.js';
 import { type CellPhases, detailOf, type EnergyDetail, phasesOfQueries } from './energy-detail.js';
+import { type LoadTotals, loadTotals } from './load/cell-load.js';
+import { type SteadyFacts, steadyFacts } from './load/steady-facts.js';
 import { type PhaseShares, phaseTotals } from './phase-shares.js';
 import { type TokenTotals, tokenTotals, tokenTotalsOf } from './tokens.js';
 
@@ -38,6 +40,9 @@ export interface CellFacts {
   readonly energy: CellEnergy;
   /** Over the whole measured windows. */
   readonly window: CellEnergy;
+  /** Rates and goodput. */
+  readonly load: LoadTotals;
+  readonly steady: SteadyFacts & { readonly energy: CellEnergy };
   readonly detail: EnergyDetail;
   readonly tokens: TokenTotals;
   readonly repeats: readonly RepeatFacts[];
@@ -198,6 +203,7 @@ export function cellFacts(columns: CellColumns, base: CellBase): CellFacts {
   const blocks = isolated ? items : blockUnits(columns);
   const ofBlocks = isolated ? ofItems : blocks && crossedSums(table, { units: blocks, repeats });
   const scores = scoreSums(queries);
+  const steady = steadyFacts(columns, base.steady ?? null);
   const detail = detailOf(base, columns, time);
   const shares = phasesOfQueries(base, columns, detail.phases);
   const ofPhases = shares && blocks && crossedSums(phaseTotals(columns, shares), { units: blocks, repeats });
@@ -210,6 +216,8 @@ export function cellFacts(columns: CellColumns, base: CellBase): CellFacts {
     queries: queries.length,
     energy: energyOver(columns, base, { time, booked: () => bookedTotals(queries) }),
     window: cellEnergy(base.sittings, windowTime(time, base.sittings)),
+    load: loadTotals(columns, base),
+    steady: { ...steady, energy: cellEnergy(base.sittings, steady.time) },
     detail,
     tokens: tokenTotals(calls),
     repeats: repeatFacts({ columns, base, phases: phasesOfRepeats(shares, detail.phases, repeats) }, repeats),

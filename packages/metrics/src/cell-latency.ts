@@ -23,14 +23,19 @@ const ofCall: Readonly<Record<Exclude<TimeName, 'icl'>, OneCall>> = {
   tpot: timePerToken,
   e2e_from_dispatch: (call, calls) => lastOf(call, calls) - (calls.dispatch[call] ?? Number.NaN),
   e2e_from_schedule: (call, calls) => lastOf(call, calls) - (calls.due[call] ?? Number.NaN),
+  lag: (call, { due, dispatch }) => from(due, dispatch, call),
 };
 
-/** One kind of time of every call, in their order; NaN for a call that did not end well or has none. ns. */
+/** Lag is told of failed calls too; one that was left out has none. */
+const counts = ({ ok, sent }: CallColumns, call: number, name: TimeName): boolean =>
+  name === 'lag' ? sent[call] === 1 : ok[call] === 1;
+
+/** One kind of time of every call, in their order; NaN for a call that did not end well (lag: was not sent) or has none. ns. */
 export function timesOfCalls(calls: CallColumns, name: Exclude<TimeName, 'icl'>): Float64Array {
   const own = ofCall[name];
   const values = new Float64Array(calls.length);
   for (let call = 0; call < values.length; call++)
-    values[call] = calls.ok[call] === 0 ? Number.NaN : own(call, calls);
+    values[call] = counts(calls, call, name) ? own(call, calls) : Number.NaN;
   return values;
 }
 

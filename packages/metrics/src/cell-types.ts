@@ -1,6 +1,7 @@
-import type { CallRow, Domain, Instant, Provenance, QueryRow, Verdict } from '@perwatt/core';
+import type { CallRow, Domain, Instant, Provenance, QueryRow, SteadyRule, Verdict } from '@perwatt/core';
 import type { CellColumns } from './cell-columns.js';
 import type { EnergyDetail } from './energy-detail.js';
+import type { Slo } from './load/slo.js';
 import type { MetricId, MetricUnit } from './metric-definitions.js';
 import type { RunSpread } from './stats/run-spread.js';
 import type { PowerSeries, Window } from './types.js';
@@ -41,6 +42,10 @@ export interface CellBase {
   readonly host?: HostBaselines;
   /** The domains that the energies of the queries' rows are summed over: used only where no samples are on record. */
   readonly booked?: Boundary | null;
+  /** Limits of a good call, ns. Default none. */
+  readonly slo?: Slo;
+  /** Rule of the steady window. Default none: figures over it have no value. */
+  readonly steady?: SteadyRule | null;
 }
 
 /** Everything the metrics of one cell are made of, as rows. */

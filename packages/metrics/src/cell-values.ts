@@ -15,6 +15,7 @@ import {
   totalsOfRepeat,
 } from './figure-totals.js';
 import { evaluate, type Formula, symbolPowers } from './formula.js';
+import { isOfLoad, loadValue, steadyNote } from './load/load-values.js';
 import { formulaOf, type Metric, type MetricId, metrics, type TimeName } from './metric-definitions.js';
 import { absent } from './metric-value.js';
 import { meanOfQueries, quantileOfQueries } from './query-values.js';
@@ -139,6 +140,7 @@ function energyValue(facts: CellFacts, definition: Definition, symbol: EnergySym
       sampling?.over_repeats === true ? null : SPREAD_UNKNOWN,
       itemsNote(sampling),
       tokenNote(formula, facts.tokens),
+      steadyNote(facts, definition),
       facts.energy.taken_from === 'queries' ? BY_QUERIES : null,
     ),
   };
@@ -201,7 +203,10 @@ function latencyValues(
   wanted: readonly { readonly definition: Definition; readonly p: number }[],
 ): [MetricId, MetricValue][] {
   const told =
-    calls_from === 'calls' || name === 'e2e_from_schedule' || (one_call && name === 'e2e_from_dispatch');
+    calls_from === 'calls' ||
+    name === 'e2e_from_schedule' ||
+    name === 'lag' ||
+    (one_call && name === 'e2e_from_dispatch');
   const values = told ? latenciesOf(calls, name) : new Float64Array();
   const estimates = quantileIntervals(
     values,
@@ -231,13 +236,15 @@ function latencyValues(
   });
 }
 
-type Kind = 'latency' | 'queries' | 'accuracy' | 'completed' | 'energy' | 'plain';
+type Kind = 'latency' | 'queries' | 'accuracy' | 'completed' | 'load' | 'energy' | 'plain';
 
-function kindOf({ formula: text, window }: Definition, formula: Formula): Kind {
+function kindOf(definition: Definition, formula: Formula): Kind {
+  const { formula: text, window } = definition;
   if (formula.kind === 'mean' || formula.kind === 'quantile')
     return window === 'queries' ? 'queries' : 'latency';
   if (text === 'A') return 'accuracy';
   if (text === 'A_c') return 'completed';
+  if (isOfLoad(definition)) return 'load';
   return energySymbolOf(formula) === null ? 'plain' : 'energy';
 }
 
@@ -248,6 +255,8 @@ function ownValue(facts: CellFacts, definition: Definition): MetricValue {
       return accuracyValue(facts, definition);
     case 'completed':
       return completedValue(facts, definition);
+    case 'load':
+      return loadValue(facts, definition);
     case 'energy':
       return energyValue(facts, definition, energySymbolOf(formula) ?? 'E');
     default:

@@ -5,6 +5,7 @@ import {
   type Codes,
   callsOfQueries,
   codesOf,
+  PARENT_LATE,
   type QueryColumns,
 } from './cell-columns.js';
 
@@ -51,7 +52,9 @@ function queryColumns(rows: readonly QueryRow[], origin: bigint): QueryColumns {
 }
 
 function callColumns(rows: readonly CallRow[], query: Int32Array, origin: bigint): CallColumns {
-  const gaps = rows.flatMap(({ status, icl_ns }) => (status === 'ok' ? (icl_ns ?? []) : []));
+  const own = rows.map(({ status, icl_ns }) => (status === 'ok' ? (icl_ns ?? []) : []));
+  const gaps_at = new Int32Array(rows.length + 1);
+  for (const [i, { length }] of own.entries()) gaps_at[i + 1] = (gaps_at[i] ?? 0) + length;
   return {
     length: rows.length,
     query,
@@ -67,7 +70,9 @@ function callColumns(rows: readonly CallRow[], query: Int32Array, origin: bigint
     prompt_tokens: numbers(rows, (row) => row.prompt_tokens),
     completion_tokens: numbers(rows, (row) => row.completion_tokens),
     token_source: names(rows, (row) => row.token_source),
-    gaps: Float64Array.from(gaps),
+    sent: Uint8Array.from(rows, (row) => (row.error_kind === PARENT_LATE ? 0 : 1)),
+    gaps: Float64Array.from(own.flat()),
+    gaps_at,
   };
 }
 

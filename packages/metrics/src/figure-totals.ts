@@ -17,12 +17,21 @@ const tokenSymbols = ({ output, prompt, all, decoded }: TokenTotals): Totals => 
 });
 
 /** Totals of a cell by symbol, energy aside. */
-export const totalsOfCell = ({ accuracy, completed, queries, energy, tokens }: CellFacts): Totals => ({
+export const totalsOfCell = ({
+  accuracy,
+  completed,
+  queries,
+  energy,
+  tokens,
+  steady,
+}: CellFacts): Totals => ({
   A: accuracy.value,
   A_c: completed.value,
   N: queries,
   T: seconds(energy.busy_ns),
   T_w: seconds(energy.window_ns),
+  T_s: seconds(steady.length_ns),
+  O_s: steady.tokens,
   ...tokenSymbols(tokens),
 });
 
@@ -105,15 +114,16 @@ function told({ value, lo, hi, reason, resolved }: Booked, kind: EnergyKind): En
 }
 
 /** Symbols that stand for energy. */
-export const energySymbols = ['E', 'E_w', 'E_pre', 'E_dec'] as const satisfies readonly TotalSymbol[];
+export const energySymbols = ['E', 'E_w', 'E_s', 'E_pre', 'E_dec'] as const satisfies readonly TotalSymbol[];
 export type EnergySymbol = (typeof energySymbols)[number];
 
 /** The energy that a symbol stands for in a metric of a kind, or why there is none. */
 export function energyOf(
-  { energy, window, detail }: Pick<CellFacts, 'energy' | 'window' | 'detail'>,
+  { energy, window, steady, detail }: Pick<CellFacts, 'energy' | 'window' | 'steady' | 'detail'>,
   symbol: EnergySymbol,
   kind: EnergyKind,
 ): Energy | string {
+  if (symbol === 'E_s') return steady.reason ?? told(grossOf(steady.energy), kind);
   if (symbol === 'E_w') return told(grossOf(window), kind);
   if (symbol === 'E_pre' || symbol === 'E_dec')
     return told(phaseOf(detail.phases, symbol === 'E_pre' ? 'prefill' : 'decode'), kind);
@@ -137,7 +147,7 @@ export function energyOfRepeat(
 ): Energy | string {
   if (symbol === 'E_pre') return told(phaseOfRepeat(phases.prefill_j), kind);
   if (symbol === 'E_dec') return told(phaseOfRepeat(phases.decode_j), kind);
-  if (symbol === 'E_w') return 'not_by_repeat';
+  if (symbol === 'E_w' || symbol === 'E_s') return 'not_by_repeat';
   return told(kind === 'gross' ? grossOf(energy) : netOf(kind === 'net' ? energy : host), kind);
 }
 
@@ -148,7 +158,7 @@ function accuracyLacking(powers: Powers, { A: accuracy = null }: Totals): string
   return (powers.get('A') ?? 0) < 0 && accuracy === 0 ? 'nothing_correct' : null;
 }
 
-const tokenCounts: readonly TotalSymbol[] = ['O', 'I', 'K', 'O_dec'];
+const tokenCounts: readonly TotalSymbol[] = ['O', 'I', 'K', 'O_dec', 'O_s'];
 
 function tokensLacking(powers: Powers, totals: Totals, of: 'energy' | 'plain'): string | null {
   const counts = tokenCounts.filter((name) => powers.has(name)).map((name) => totals[name] ?? null);

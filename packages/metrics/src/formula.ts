@@ -13,6 +13,19 @@ export const symbols = {
   E_pre: 'energy until the first output of the calls, J',
   E_dec: 'energy from the first to the last output of the calls, J',
   O_dec: 'output tokens after the first one of each call',
+  E_idle: 'energy of the measured windows outside the busy time, J',
+  E_s: 'energy over the steady window, J',
+  T_s: 'length of the steady window, s',
+  O_s: 'output tokens that arrived in the steady window',
+  C_s: 'calls that ended well in the steady window',
+  due_gaps: 'due times, less one for each sitting',
+  due_span: 'from the first due time to the last, summed over sittings, s',
+  sent_gaps: 'calls sent, less one for each sitting',
+  sent_span: 'from the first dispatch to the last, summed over sittings, s',
+  ok: 'calls that ended well',
+  good: 'calls that meet every limit that applies to them',
+  judged: 'calls that a limit applies to; every failed call is one of them',
+  judged_ok: 'calls that a limit applies to and that ended well',
   e: 'energy of each query, J',
   p: 'mean power of each query, W',
   ttft_any: 'time to the first non-empty event of each call, ns',
@@ -21,6 +34,7 @@ export const symbols = {
   icl: 'gap between successive non-empty events, over all calls, ns',
   e2e_from_dispatch: 'time from dispatch to the last event of each call, ns',
   e2e_from_schedule: 'time from when each call was due to its last event, ns',
+  lag: 'time from when each call was due to its dispatch, ns',
 } as const;
 
 /** Name of a total or a list. */

@@ -36,6 +36,7 @@ export {
   type Codes,
   callsOfQueries,
   type QueryColumns,
+  PARENT_LATE,
 } from './cell-columns.js';
 export { type CellContributions, cellContributions } from './cell-contributions.js';
 export { timesOfCalls } from './cell-latency.js';
@@ -121,10 +122,9 @@ export {
   type LoadTallyOptions,
   type TimeSummary,
 } from './load/load-tally.js';
-export { judgeSlo, type Slo, type SloName, type SloVerdict } from './load/slo.js';
+export { judgeSlo, type Slo, type SloName, type SloVerdict, sloOf } from './load/slo.js';
 export {
   type CallSpans,
-  type SteadyRule,
   type SteadyWindow,
   steadyWindow,
   type TokenArrivals,

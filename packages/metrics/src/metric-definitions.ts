@@ -21,16 +21,28 @@ export interface Metric<Id extends string = string> {
   readonly formula: string;
   /** Energy that `E` stands for; null for figures without energy. */
   readonly energy: EnergyKind | null;
-  /** Over the busy time, the whole measured windows, or single queries or calls. */
-  readonly window: 'busy' | 'measured' | 'queries' | 'calls';
-  /** What has to be on record: `scores`, `power`, `baseline`, `tokens`, `isolated` (queries measured on their own), `stamps`, `schedule`. */
+  /** Over the busy time, the whole measured windows, the load as it was sent, its steady window, or single queries or calls. */
+  readonly window: 'busy' | 'measured' | 'load' | 'steady' | 'queries' | 'calls';
+  /**
+   * What has to be on record: `scores`, `power`, `baseline`, `tokens`, `isolated` (queries measured on their own), `stamps`,
+   * `schedule`, `slo` (limits of a good call), `rule` (of the steady window).
+   */
   readonly needs: readonly MetricNeed[];
   /** Version of the metric specification that brought the present definition. */
   readonly version: number;
 }
 
 /** One of a metric's `needs`. */
-export type MetricNeed = 'scores' | 'power' | 'baseline' | 'tokens' | 'isolated' | 'stamps' | 'schedule';
+export type MetricNeed =
+  | 'scores'
+  | 'power'
+  | 'baseline'
+  | 'tokens'
+  | 'isolated'
+  | 'stamps'
+  | 'schedule'
+  | 'slo'
+  | 'rule';
 
 type Shown = readonly [title: string, unit: MetricUnit, better: Metric['better']];
 type Place = Pick<Metric, 'energy' | 'window'>;
@@ -54,6 +66,15 @@ const symbolNeeds: Readonly<Partial<Record<TotalSymbol, MetricNeed>>> = {
   icl: 'stamps',
   e2e_from_dispatch: 'stamps',
   e2e_from_schedule: 'schedule',
+  lag: 'schedule',
+  due_span: 'schedule',
+  sent_span: 'stamps',
+  ok: 'stamps',
+  good: 'slo',
+  E_idle: 'power',
+  E_s: 'power',
+  O_s: 'tokens',
+  T_s: 'rule',
 };
 
 function needsOf(formula: Formula, energy: EnergyKind | null): MetricNeed[] {
@@ -156,6 +177,81 @@ const windowed = [
     ...measured,
     definition: 'Accuracy over energy per query of the whole measured windows.',
   }),
+  metric(
+    ['idle_energy_ratio', 'E_idle / E_w'],
+    ['Share of the energy that went into idle time', '1', 'lower'],
+    {
+      ...measured,
+      definition:
+        'Energy of the measured windows without a call in flight over that of the whole windows: near 1 the load is too low for energy per query over the busy time to tell what serving it takes.',
+    },
+  ),
+] as const;
+
+const load = { energy: null, window: 'load' } as const;
+const overWindow = { energy: null, window: 'measured' } as const;
+const overCalls = { energy: null, window: 'calls' } as const;
+const ofLoad = [
+  metric(['offered_per_s', 'due_gaps / due_span'], ['Offered rate', '1/s', 'neither'], {
+    ...load,
+    definition: 'Rate of the due times by their mean gap; null in a closed loop.',
+  }),
+  metric(['achieved_per_s', 'sent_gaps / sent_span'], ['Achieved rate', '1/s', 'neither'], {
+    ...load,
+    definition: 'Rate of the dispatches by their mean gap, failed calls included.',
+  }),
+  metric(['ok_per_s', 'ok / T_w'], ['Calls that ended well per second', '1/s', 'higher'], {
+    ...overWindow,
+    definition: 'Calls that ended well over the length of the measured windows.',
+  }),
+  metric(['goodput_per_s', 'good / T_w'], ['Goodput', '1/s', 'higher'], {
+    ...overWindow,
+    definition:
+      'Calls that meet every limit of the load over the length of the measured windows. A limit on a time that a finished call does not have is not applied to it.',
+  }),
+  metric(['good_fraction', 'good / judged'], ['Share of good calls', '1', 'higher'], {
+    ...overCalls,
+    definition:
+      'Calls that meet every limit over all calls that a limit applies to; failed ones are not good.',
+  }),
+  metric(
+    ['good_fraction_of_ok', 'good / judged_ok'],
+    ['Share of good calls of those that ended well', '1', 'higher'],
+    {
+      ...overCalls,
+      definition: 'Calls that meet every limit over the calls that ended well and that a limit applies to.',
+    },
+  ),
+] as const;
+
+const steady = { energy: 'gross', window: 'steady' } as const;
+const ofSteady = [
+  metric(['steady_power_w', 'E_s / T_s'], ['Mean power in the steady window', 'W', 'neither'], {
+    ...steady,
+    definition: 'Energy over the steady window, cut by the rule that the load names, over its length.',
+  }),
+  metric(
+    ['steady_energy_per_output_token_j', 'E_s / O_s'],
+    ['Energy per output token in the steady window', 'J', 'lower'],
+    {
+      ...steady,
+      definition: 'Joules and tokens of one window: tokens count where they arrived.',
+    },
+  ),
+  metric(
+    ['steady_tokens_per_s', 'O_s / T_s'],
+    ['Output tokens per second in the steady window', '1/s', 'higher'],
+    {
+      ...steady,
+      energy: null,
+      definition: 'Output tokens that arrived in the steady window over its length.',
+    },
+  ),
+  metric(['steady_ok_per_s', 'C_s / T_s'], ['Calls per second in the steady window', '1/s', 'higher'], {
+    ...steady,
+    energy: null,
+    definition: 'Calls that ended well within the steady window over its length.',
+  }),
 ] as const;
 
 const single = { energy: 'gross', window: 'queries' } as const;
@@ -209,12 +305,13 @@ const times = [
   ['icl',               'Gap between chunks',        'Between successive non-empty deltas, all calls that ended well together; a chunk may hold several tokens.'],
   ['e2e_from_dispatch', 'Call latency',              'From dispatch to the last delta (the end, where not streamed); calls that ended well. Without a table of calls: of queries of one call, until their end.'],
   ['e2e_from_schedule', 'Latency since due',         'From when the call was due to the last delta (the end, where not streamed); null in a closed loop. Without a table of calls: of queries, until their end.'],
+  ['lag',               'Lag behind the schedule',   'From when the call was due to its dispatch, failed calls included; null in a closed loop.'],
 ] as const;
 
 /** A time of single calls, or of gaps within them. */
 export type TimeName = (typeof times)[number][0];
 /** A time that closed and open loops share, one a call. */
-export type LatencyName = Exclude<TimeName, 'icl' | 'e2e_from_schedule'>;
+export type LatencyName = Exclude<TimeName, 'icl' | 'e2e_from_schedule' | 'lag'>;
 
 const quantiles = (['p50', 'p99'] as const).flatMap((p) =>
   times.map(([name, title, definition]) =>
@@ -234,6 +331,8 @@ const all = [
   ...figuresOf('net'),
   ...figuresOf('net_host'),
   ...windowed,
+  ...ofLoad,
+  ...ofSteady,
   ...ofQueries,
   ...phases,
   ...latency,

@@ -4,6 +4,8 @@ import { METRIC_SPEC_VERSION, type Metric, metrics } from './metric-definitions.
 const windows: Readonly<Record<Metric['window'], string>> = {
   busy: 'busy time',
   measured: 'whole windows',
+  load: 'the schedule',
+  steady: 'steady window',
   queries: 'single queries',
   calls: 'single calls',
 };

@@ -1,4 +1,4 @@
-import { provenances, tables } from '@perwatt/core';
+import { provenances, SteadyRule, tables } from '@perwatt/core';
 import * as z from 'zod';
 import { isFileName } from './file-names.js';
 
@@ -69,4 +69,6 @@ export const CellSchema = z.looseObject({
   sittings: z.array(SittingSchema),
   ledgers: z.array(z.looseObject({ domain: z.string() })),
   segments: z.array(Segment),
+  slo: z.record(z.string(), z.number().positive()).optional(),
+  steady: SteadyRule.optional(),
 });

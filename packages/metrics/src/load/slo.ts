@@ -1,3 +1,4 @@
+import type { SloLimits } from '@perwatt/core';
 import type { CallTimeName, CallTimes } from './call-times.js';
 
 /** Times that a limit can be set on. */
@@ -5,6 +6,14 @@ export type SloName = Exclude<CallTimeName, 'lag'>;
 
 /** Limits on the times of a call, ns; a call is good when it meets every one. */
 export type Slo = Readonly<Partial<Record<SloName, number>>>;
+
+/** The limits of a matrix, in ns. */
+export const sloOf = (limits: SloLimits): Slo =>
+  Object.fromEntries(
+    Object.entries(limits).flatMap(([name, limit_s]) =>
+      limit_s === undefined ? [] : [[name.replace(/_s$/, ''), limit_s * 1e9]],
+    ),
+  );
 
 /** How one call stands to the limits. */
 export interface SloVerdict {

@@ -1,3 +1,5 @@
+import type { SteadyRule, TrimAmount } from '@perwatt/core';
+
 /** What a steady window is found from; ns on one clock, each array one entry a call. */
 export interface CallSpans {
   readonly dispatch_ns: Float64Array;
@@ -5,22 +7,6 @@ export interface CallSpans {
   readonly first_any_ns: Float64Array;
   readonly end_ns: Float64Array;
 }
-
-/**
- * How a steady window is cut out of a load. `batch_full`: from the moment the `batch`-th call has its first token until all
- * but `batch + 1` calls have ended (as the ML.ENERGY benchmark does). `plateau`: the longest span with at least `ratio` of
- * the most calls in flight. `trim`: the load without a share, a time or a number of calls at either end.
- */
-export type SteadyRule =
-  | { readonly rule: 'batch_full'; readonly batch: number }
-  | { readonly rule: 'plateau'; readonly ratio: number }
-  | { readonly rule: 'trim'; readonly start: TrimAmount; readonly end: TrimAmount };
-
-/** How much is cut off at one end: a share of the span, seconds, or calls. */
-export type TrimAmount =
-  | { readonly fraction: number }
-  | { readonly seconds: number }
-  | { readonly calls: number };
 
 /** A window in ns on the clock of the calls, with the rule that gave it. */
 export interface SteadyWindow {
@@ -95,7 +81,7 @@ function trimmed({ dispatch_ns, end_ns }: CallSpans, start: TrimAmount, end: Tri
 }
 
 const lengthOf = (amount: Exclude<TrimAmount, { readonly calls: number }>, span: number): number =>
-  'seconds' in amount ? amount.seconds * 1e9 : amount.fraction * span;
+  Math.round('seconds' in amount ? amount.seconds * 1e9 : amount.fraction * span);
 
 /** When the tokens of one call arrived. */
 export interface TokenArrivals {
