@@ -58,11 +58,16 @@ function loopOf({ arrivals, concurrency, cap, ramp_s }: LoadEntry, trace_ns: Flo
   return { kind: 'open', arrivals, trace_ns, cap: cap ?? null };
 }
 
+function repeatsOf({ repeats }: MatrixFile, protocol: Protocol): Pick<Cell, 'repeats' | 'rule'> {
+  if (typeof repeats === 'object') return { repeats: repeats.until.max, rule: repeats };
+  return { repeats: repeats ?? protocol.repeats, rule: null };
+}
+
 /** A cell, not in order yet. Its id is a hash of all that decides what is measured. */
 export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
   const { matrix, protocol, prepared, dataset, grader, trace_ns } = loaded;
   const { point, merged, bound: strategy, params, variant } = p;
-  const repeats = matrix.repeats ?? protocol.repeats;
+  const { repeats, rule } = repeatsOf(matrix, protocol);
   const max_tokens = variant?.max_tokens ?? p.dataset.max_tokens ?? dataset.answer_tokens;
   const { when: _, ...accelerator } = merged.accelerator;
   const { when: __, slo, steady, ...load } = p.load;
@@ -87,7 +92,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     strategy: { id: strategy.id, version: strategy.version, params },
     load,
     max_tokens,
-    repeats,
+    repeats: rule ?? repeats,
     seed: matrix.seed,
     protocol: matrix.protocol,
     reasoning_effort,
@@ -98,7 +103,10 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
   const seed = seedFrom(matrix.seed, 'cell', id);
   const { concurrency } = p.load;
   const loop = loopOf(p.load, trace_ns);
-  checkLength(point, loop, { count: dataset.items.length * repeats, seed: arrivalSeed({ seed }) });
+  checkLength(point, loop, {
+    count: dataset.items.length * (rule === null ? repeats : 1),
+    seed: arrivalSeed({ seed }),
+  });
   return {
     id,
     point,
@@ -107,6 +115,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     block_position: 0,
     seed,
     repeats,
+    rule,
     concurrency,
     loop,
     judged: { ...(slo && { slo }), ...(steady && { steady }) },

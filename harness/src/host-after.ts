@@ -1,6 +1,13 @@
 import { instant } from '@perwatt/core';
 import { netEnergy, type Window } from '@perwatt/metrics';
-import type { Baseline, CellFile, DomainLedger, RunFolder, Sitting } from '@perwatt/records';
+import {
+  type Baseline,
+  type CellFile,
+  type DomainLedger,
+  type RunFolder,
+  repeatsMade,
+  type Sitting,
+} from '@perwatt/records';
 import { baselinePoints } from './energy.js';
 import { countQueries, judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
@@ -35,7 +42,7 @@ export function withHostAfter(cell: Cell, { run, plan, sitting, after }: HostAft
     protocol: plan.protocol,
     quick: plan.matrix.protocol === 'quick',
     queries: countQueries(run.readQueries(cell.id).rows),
-    expected: cell.dataset.items.length * cell.repeats,
+    expected: cell.dataset.items.length * repeatsMade(changed),
   });
   return { ...changed, verdict };
 }

@@ -7,6 +7,7 @@ import type {
   Sitting,
   VerdictReason,
 } from '@perwatt/records';
+import { experimentFindings, repeatsText } from './judge-experiment.js';
 import { flagReasons } from './power-flags.js';
 import type { Protocol } from './protocols.js';
 
@@ -64,6 +65,7 @@ export function judgeCell(input: JudgeInput): CellVerdict {
     ...powerFindings(input.cell),
     ...sensorFindings(input.cell),
     ...sittingFindings(input.cell, input.protocol),
+    ...[...experimentFindings(input.cell)].map((reason): Finding => ({ ...reason, weight: 'flag' })),
   ];
   const isFatal = ({ weight }: Finding) =>
     weight === 'invalid' || (weight === 'strict' && input.protocol.strict);
@@ -75,7 +77,7 @@ function* protocolFindings({ cell, protocol, quick }: JudgeInput) {
   if (quick) {
     yield flag(
       'quick',
-      `protocol quick: ${protocol.baseline_s} s baselines, ${cell.repeats} repeat${cell.repeats === 1 ? '' : 's'}`,
+      `protocol quick: ${protocol.baseline_s} s baselines, ${repeatsText(cell)}`,
       'Run the matrix with `protocol: standard`.',
     );
   }

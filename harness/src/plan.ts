@@ -9,6 +9,7 @@ import {
   type MatrixFile,
   PerwattError,
   pointAxes,
+  type RepeatRule,
   type Sampling,
   type Strategy,
   type StrategyEntry,
@@ -37,7 +38,9 @@ export interface Cell {
   readonly block: number;
   readonly block_position: number;
   readonly seed: number;
+  /** Executions; where a rule ends them, the most. */
   readonly repeats: number;
+  readonly rule: RepeatRule | null;
   readonly concurrency: number;
   /** How its queries are sent. */
   readonly loop: LoopShape;

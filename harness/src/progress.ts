@@ -37,6 +37,8 @@ export interface Progress {
   phase(name: string): void;
   callEnded(call: CallRow): void;
   queryEnded(): void;
+  /** So many queries of the cell need not be sent after all. */
+  queriesSpared(count: number): void;
   /** Returns the result with its time. */
   cellEnded(result: Omit<CellResult, 'seconds'>): CellResult;
   /** A cell with so many open queries won't be tried. */
@@ -74,6 +76,10 @@ export function createProgress(cells: readonly Cell[], clock: Clock): Progress {
     queryEnded() {
       done += 1;
       if (current !== null) current.done += 1;
+    },
+    queriesSpared(count) {
+      total -= count;
+      if (current !== null) current.open -= count;
     },
     cellEnded(result) {
       const seconds = current === null ? 0 : Number(clock.now() - current.since) / 1e9;

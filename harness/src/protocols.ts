@@ -1,4 +1,4 @@
-import type { MatrixFile } from '@perwatt/core';
+import type { MatrixFile, ThermalGate, WarmUpRule } from '@perwatt/core';
 
 /** How long things are measured, and what a cell must reach to count as valid. Lengths in seconds. */
 export interface Protocol {
@@ -8,9 +8,13 @@ export interface Protocol {
   /** Whether idle baselines are shared between cells (taken once per run and model) or taken for every cell. */
   readonly shared_baselines: boolean;
   readonly warmup_calls: number;
+  /** Instead of that many calls: until throughput and power are stable. */
+  readonly warm_up_rule?: WarmUpRule;
   /** A measured window below this flags the cell; 0 asks for nothing. */
   readonly min_window_s: number;
   readonly cooldown_s: number;
+  /** Instead of that pause: until temperature and power are idle again. */
+  readonly cool_down_gate?: ThermalGate;
   /** Relative drift between the baselines before and after above which the cell is flagged. */
   readonly drift_limit: number;
   /** Whether what flags a cell in other protocols makes it invalid here. */
@@ -56,10 +60,15 @@ export const protocols: Readonly<Record<MatrixFile['protocol'], Protocol>> = {
 
 /** The protocol of a matrix, with what the matrix says otherwise. */
 export function protocolOf({ protocol, warm_up, cool_down }: MatrixFile): Protocol {
-  const base = protocols[protocol];
-  return {
-    ...base,
-    warmup_calls: warm_up?.calls ?? base.warmup_calls,
-    cooldown_s: cool_down?.seconds ?? base.cooldown_s,
-  };
+  return { ...protocols[protocol], ...warmUpOf(warm_up), ...coolDownOf(cool_down) };
+}
+
+function warmUpOf(warm_up: MatrixFile['warm_up']): Partial<Protocol> {
+  if (warm_up === undefined) return {};
+  return 'calls' in warm_up ? { warmup_calls: warm_up.calls } : { warm_up_rule: warm_up };
+}
+
+function coolDownOf(cool_down: MatrixFile['cool_down']): Partial<Protocol> {
+  if (cool_down === undefined) return {};
+  return 'seconds' in cool_down ? { cooldown_s: cool_down.seconds } : { cool_down_gate: cool_down };
 }

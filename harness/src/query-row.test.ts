@@ -32,10 +32,11 @@ const cell: Cell = {
     reasoning_effort: null,
   },
   sampling: {},
+  rule: null,
   served_by: 'm',
   load_key: 'm',
-  hashes: { declared: '', resolved: '' },
   judged: {},
+  hashes: { declared: '', resolved: '' },
 };
 
 const answer = (change: Partial<TextRow> = {}): TextRow => ({

@@ -1,4 +1,11 @@
-import { type Client, type EndpointFacts, type Instant, type Item, instant } from '@perwatt/core';
+import {
+  type CallRow,
+  type Client,
+  type EndpointFacts,
+  type Instant,
+  type Item,
+  instant,
+} from '@perwatt/core';
 import { meanPower } from '@perwatt/metrics';
 import {
   type Baseline,
@@ -7,7 +14,9 @@ import {
   type LoopFacts,
   queryId,
   type RunFolder,
+  repeatsMade,
   type Sitting,
+  type StoppingFacts,
 } from '@perwatt/records';
 import { arrivalSeed } from './define-cell.js';
 import { type HarnessDeps, pause } from './deps.js';
@@ -17,6 +26,7 @@ import type { Cell, Plan } from './plan.js';
 import type { PowerLog } from './power-log.js';
 import type { Progress } from './progress.js';
 import { answerRow, runQuery } from './run-query.js';
+import { sendRepeats } from './run-repeats.js';
 import { openSittingLog, type SittingLog } from './sitting-log.js';
 
 export interface CellWorld {
@@ -67,11 +77,18 @@ export async function idleOver(
   return { kind, when, start_ns: String(start), end_ns: String(end), shared, powers };
 }
 
+/** A query that has no answer yet. */
+export interface OpenQuery {
+  readonly item: Item;
+  readonly repeat: number;
+}
+
 /** What remains of a cell: its items and repeats less the queries that already have an answer. */
-export function openQueries(cell: Cell, run: RunFolder): { item: Item; repeat: number }[] {
+export function openQueries(cell: Cell, run: RunFolder): OpenQuery[] {
   const { answered } = completedQueries(run, cell.id);
-  const todo: { item: Item; repeat: number }[] = [];
-  for (let repeat = 0; repeat < cell.repeats; repeat++) {
+  const repeats = repeatsMade(run.readCell(cell.id));
+  const todo: OpenQuery[] = [];
+  for (let repeat = 0; repeat < repeats; repeat++) {
     for (const item of cell.dataset.items) {
       if (!answered.has(queryId(cell.id, item.id, repeat))) todo.push({ item, repeat });
     }
@@ -135,10 +152,10 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
   const running: CellFile = { ...before, status: 'running', sittings: [...before.sittings, opened] };
   run.writeCell(running);
   progress.phase('measuring');
-  let loop: LoopFacts | undefined;
+  let sent: Sent | undefined;
   const flushing = setInterval(() => attempt(world, () => flushAll(power, log)), FLUSH_MS);
   try {
-    loop = await sendQueries(cell, todo, { ...base, log, world });
+    sent = await sendAll(cell, todo, { ...base, log, world, endpoint: input.endpoint });
   } finally {
     clearInterval(flushing);
   }
@@ -151,13 +168,14 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     end_ns: String(end),
     foreign_load_ratio: foreignLoad(cpuBefore, deps.cpuTimes(pids), { start, end: instant(end) }),
     suspended: slept(sleptBefore, deps.suspendedNs()),
-    ...(loop === undefined ? {} : { loop }),
+    ...(sent?.loop == null ? {} : { loop: sent.loop }),
     server_load,
   };
   const ended: CellFile = {
     ...running,
     sittings: [...before.sittings, sitting],
     segments: [...running.segments, ...segments],
+    ...(sent?.stopping === undefined ? {} : { stopping: sent.stopping }),
   };
   run.writeCell(ended);
   return ended;
@@ -189,13 +207,38 @@ interface LoopContext {
   readonly world: CellWorld;
 }
 
-/** Sends the open queries as the cell's load says; one that was never due stays open. */
-function sendQueries(
+interface Sent {
+  readonly loop: LoopFacts | null;
+  readonly stopping?: StoppingFacts;
+}
+
+/** Sends what is open: all of it, or repeat by repeat where a rule ends them. */
+async function sendAll(
   cell: Cell,
-  todo: readonly { item: Item; repeat: number }[],
-  context: LoopContext,
-): Promise<LoopFacts> {
-  const { log, world, signal } = context;
+  todo: readonly OpenQuery[],
+  context: LoopContext & Pick<SittingInput, 'endpoint'>,
+): Promise<Sent> {
+  const seed = arrivalSeed(cell);
+  if (cell.rule === null) return { loop: await sendQueries(cell, todo, { ...context, seed }) };
+  const { endpoint, world } = context;
+  const calls: CallRow[] = [];
+  const onCall = (call: CallRow) => calls.push(call);
+  const send = (part: readonly OpenQuery[], own: number) =>
+    sendQueries(cell, part, { ...context, seed: own, onCall });
+  const sent = await sendRepeats(cell, { todo, endpoint, world, calls, send }, seed);
+  if (sent.stopping.stopped !== null)
+    world.progress.queriesSpared(todo.filter(({ repeat }) => repeat >= sent.stopping.repeats).length);
+  return sent;
+}
+
+interface Sending extends LoopContext {
+  readonly seed: number;
+  readonly onCall?: (call: CallRow) => void;
+}
+
+/** Sends queries as the cell's load says; one that was never due stays open. */
+function sendQueries(cell: Cell, todo: readonly OpenQuery[], context: Sending): Promise<LoopFacts> {
+  const { log, world, signal, seed } = context;
   const run = async (index: number, sched_ns: Instant | null) => {
     const work = todo[index];
     if (work === undefined || signal.aborted) return;
@@ -207,6 +250,7 @@ function sendQueries(
       onCall: (call, texts) => {
         log.append([call], texts);
         world.progress.callEnded(call);
+        context.onCall?.(call);
       },
     });
     if (outcome === null) return;
@@ -215,7 +259,7 @@ function sendQueries(
   };
   return driveLoop(cell.loop, {
     count: todo.length,
-    seed: arrivalSeed(cell),
+    seed,
     clock: world.deps.clock,
     signal,
     run,

@@ -14,12 +14,14 @@ import {
   type CellFile,
   completedQueries,
   type RunFolder,
+  repeatsMade,
   type SegmentEntry,
   SegmentWriter,
   type Sitting,
   type SourceFlag,
 } from '@perwatt/records';
 import { addLedgers, energiesOf, ledgersOf } from './energy.js';
+import { answerClasses } from './grade-answer.js';
 import { countQueries, judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
 import { flagsOfSitting, flagsOfTotal, recordedFlags } from './power-flags.js';
@@ -126,7 +128,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     segments: [...before.segments, ...segments],
   };
   const queries = run.readQueries(cell.id).rows;
-  const expected = cell.dataset.items.length * cell.repeats;
+  const expected = cell.dataset.items.length * repeatsMade(before);
   const complete = queries.length >= expected;
   const file: CellFile = {
     ...merged,
@@ -239,8 +241,12 @@ function writeGrades(
   cell: Cell,
   { graded, sitting }: { readonly graded: readonly GradedQuery[]; readonly sitting: number },
 ): SegmentEntry[] {
-  const there = new Set(run.readGrades(cell.id).rows.map(({ query_id }) => query_id));
-  const rows = graded.filter(({ row }) => !there.has(row.query_id)).flatMap(({ grades }) => grades);
+  const earlier = run.readGrades(cell.id).rows.filter(({ pass }) => pass === 0);
+  const there = new Set(earlier.map(({ query_id }) => query_id));
+  const rows = graded
+    .filter(({ row }) => !there.has(row.query_id))
+    .flatMap(({ grades }) => grades)
+    .map(answerClasses(cell.grader, earlier));
   return writeRows(run, cell, { table: 'grades', rows, sitting });
 }
 

@@ -1,11 +1,17 @@
 import { type CellMetrics, cellMetrics, type PhysicsFinding, shippedCatalogue } from '@perwatt/metrics';
-import { type CellFile, type PowerFileSeries, type RunFolder, readTextsOf } from '@perwatt/records';
+import {
+  type CellFile,
+  type PowerFileSeries,
+  type RunFolder,
+  readTextsOf,
+  repeatsMade,
+} from '@perwatt/records';
 import { baselineFacts } from './baseline-facts.js';
 import { readColumnsOf } from './cell-columns.js';
 import { cellInput } from './cell-input.js';
 import { physicsFlag, physicsOf } from './physics.js';
-import type { CellResult, ShownQuery } from './results-types.js';
-import { shownQueries } from './shown-queries.js';
+import type { CellResult, ShownQuery, UnparsedAnswer } from './results-types.js';
+import { shownIds, shownQueries, unparsedAnswers } from './shown-queries.js';
 import { verdictOf } from './verdict.js';
 
 /** A cell's result before its place among the others is known. */
@@ -15,6 +21,7 @@ export type CellDraft = Omit<CellResult, 'on_front'>;
 export interface ComputedCell {
   readonly draft: CellDraft;
   readonly shown: readonly ShownQuery[];
+  readonly unparsed: readonly UnparsedAnswer[];
 }
 
 interface Computed {
@@ -31,7 +38,8 @@ const draftOf = (cell: CellFile, { metrics: computed, physics, torn }: Computed)
   failure: cell.failure,
   ...(cell.skipped == null ? {} : { skipped: cell.skipped }),
   verdict: verdictOf(cell, { flags: [...computed.flags, ...physicsFlag(physics)] }),
-  repeats: cell.repeats,
+  repeats: repeatsMade(cell),
+  ...(cell.stopping == null ? {} : { stopping: cell.stopping }),
   concurrency: cell.concurrency,
   max_tokens: cell.max_tokens,
   metrics: computed.values,
@@ -59,6 +67,8 @@ export function computeCell(
 ): ComputedCell {
   const { manifest } = run;
   const read = readColumnsOf(run, cell);
+  const withheld = cell.provenance?.dataset.withhold === true;
+  const texts = withheld ? [] : readTextsOf(run, cell.cell_id, shownIds(read.queries));
   const computed = cellMetrics(cellInput(cell, read, { power, manifest }));
   const physics = physicsOf(
     { cell, metrics: computed.values, energy: computed.energy, in_flight: read.in_flight, manifest },
@@ -66,6 +76,7 @@ export function computeCell(
   );
   return {
     draft: draftOf(cell, { metrics: computed, physics, torn: read.torn }),
-    shown: shownQueries(read.queries, (ids) => readTextsOf(run, cell.cell_id, ids)),
+    shown: shownQueries(read.queries, texts, { withheld }),
+    unparsed: unparsedAnswers(read.queries, texts),
   };
 }

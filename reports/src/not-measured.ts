@@ -2,7 +2,7 @@ import { isElsewhere, type Scope } from '@perwatt/core';
 import { FEWEST_REPEATS } from '@perwatt/metrics';
 import type { NotMeasured, RunResults } from './results-types.js';
 
-type Draft = Omit<RunResults, 'not_measured' | 'timeline' | 'shown_queries'>;
+type Draft = Omit<RunResults, 'not_measured' | 'timeline' | 'shown_queries' | 'unparsed_answers'>;
 
 const many = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 
@@ -104,6 +104,11 @@ function spreadMissing({ cells }: Draft): NotMeasured[] {
       code: 'spread_unknown',
       text: `Between-run spread unknown: with fewer than ${FEWEST_REPEATS} repeats the bounds of an energy figure are those of the sensor alone, and no difference in energy may be called one.`,
     });
+  }
+  const stopped = cells.flatMap(({ stopping }) => (stopping == null ? [] : [stopping]));
+  for (const note of new Set(stopped.map((stopping) => stopping.note))) {
+    const count = stopped.filter((stopping) => stopping.note === note).length;
+    notes.push({ code: 'stopped_by_data', text: `Repeats of ${many(count, 'cell')}: ${note}.` });
   }
   const noBaseline = known.filter(({ energy }) => energy.net_j === null);
   if (noBaseline.length > 0)

@@ -19,7 +19,9 @@ import type {
   DomainLedger,
   HostFacts,
   RunManifest,
+  StoppingFacts,
 } from '@perwatt/records';
+import type { Grading } from './grading.js';
 
 /** Version of `results.json`. A reader refuses a newer one. */
 export const RESULTS_VERSION = 1;
@@ -31,6 +33,14 @@ export interface ShownQuery {
   readonly prompt: string | null;
   readonly completion: string | null;
   readonly extracted: string | null;
+}
+
+/** An answer in which nothing was found that could be judged. */
+export interface UnparsedAnswer {
+  readonly item_id: string;
+  readonly repeat: number;
+  /** The end of it; null where there is no text, or its data set's authors ask not to show any. */
+  readonly end: string | null;
 }
 
 /** One idle baseline of a cell, over the domains of its boundary. */
@@ -60,6 +70,8 @@ export interface CellResult {
   readonly skipped?: string;
   readonly verdict: CellVerdict;
   readonly repeats: number;
+  /** Where the data decided how many: the rule's metric and how it stood. */
+  readonly stopping?: StoppingFacts;
   readonly concurrency: number;
   readonly max_tokens: number;
   readonly metrics: Readonly<Record<MetricId, MetricValue>>;
@@ -76,6 +88,8 @@ export interface CellResult {
   readonly guess_rate: number | null;
   readonly above_guessing: boolean | null;
   readonly accuracy_bounds: { readonly lo: number; readonly hi: number } | null;
+  /** Both modes side by side, and later gradings; null in runs that keep no grades. */
+  readonly grading: Grading | null;
   /** On the front of accuracy against energy per query among valid and flagged cells of its workload and tier. */
   readonly on_front: boolean;
   /** Its figures beside what the hardware can do, each with the calculation, or why it was not checked. */
@@ -151,4 +165,6 @@ export interface RunResults {
   readonly timeline: Timeline;
   /** A few queries by cell id. */
   readonly shown_queries: Readonly<Record<string, readonly ShownQuery[]>>;
+  /** Answers in which nothing was found, by cell id; the first hundred of each. */
+  readonly unparsed_answers: Readonly<Record<string, readonly UnparsedAnswer[]>>;
 }

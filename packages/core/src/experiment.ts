@@ -33,15 +33,107 @@ export const Blocks = z
     'Cells that stay together: those that share a loaded model (`loaded`), the value of an axis, or none. Orders then permute blocks, and cells within blocks. Default: `loaded` for `interleave` and `latin`, else `none`',
   );
 
+/** Metrics that a rule on repeats can watch: those that no grading is needed for. */
+export const stopMetrics = [
+  'energy_per_query_j',
+  'energy_per_output_token_j',
+  'tokens_per_j',
+  'power_w',
+  'tokens_per_s',
+] as const;
+/** One of `stopMetrics`. */
+export type StopMetric = (typeof stopMetrics)[number];
+
+const RepeatRule = z.strictObject({
+  until: z
+    .strictObject({
+      metric: z.enum(stopMetrics).describe('Metric whose 95 % interval over repeats must be narrow'),
+      half_width: z
+        .number()
+        .positive()
+        .max(1)
+        .describe('Half of the interval as a share of the mean, at which it is narrow: 0.02 for ± 2 %'),
+      min: z.int().min(3).max(1000).default(8).describe('Repeats before the interval is looked at'),
+      max: z.int().min(3).max(1000).describe('Repeats at which it stops at the latest'),
+    })
+    .refine(({ min, max }) => max >= min, '`max` is below `min`'),
+});
+
+/** Key `repeats`. */
+export const Repeats = z
+  .union([z.int().positive().max(1000), RepeatRule])
+  .describe(
+    'Executions of each cell, or `{ until: { metric, half_width, min, max } }`: until the interval of a metric is narrow, at most `max`. Default: by protocol',
+  );
+/** The rule by which the repeats of a cell end. */
+export type RepeatRule = z.infer<typeof RepeatRule>;
+
+const WarmUpRule = z.strictObject({
+  until: z.literal('stable'),
+  window: z
+    .int()
+    .min(2)
+    .max(50)
+    .default(3)
+    .describe('Rounds in a row whose tokens per second and watts must agree'),
+  tolerance: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.1)
+    .describe('Greatest less least of them, as a share of their mean'),
+  max_rounds: z.int().min(2).max(10_000).default(30).describe('Rounds at which it gives up'),
+  max_s: z.number().positive().max(86_400).default(300).describe('Time at which it gives up (s)'),
+});
+
 /** Key `warm_up`. */
 export const WarmUp = z
-  .strictObject({ calls: z.int().min(0).max(10_000).describe('Calls before the measured window') })
-  .describe('Calls before the measured window of every cell; default: a number by protocol');
+  .union([
+    z.strictObject({ calls: z.int().min(0).max(10_000).describe('Queries before the measured window') }),
+    WarmUpRule,
+  ])
+  .describe(
+    'Before the measured window of every cell: `{ calls: n }`, or `{ until: stable }`: rounds of the same queries until throughput and power no longer change. Default: a number by protocol',
+  );
+/** `warm_up: { until: stable }`. */
+export type WarmUpRule = z.infer<typeof WarmUpRule>;
+
+const ThermalGate = z.strictObject({
+  until: z.literal('idle'),
+  temperature_c: z
+    .number()
+    .positive()
+    .max(100)
+    .default(5)
+    .describe('How far above its idle reading every temperature may be (°C)'),
+  floor_c: z
+    .number()
+    .min(0)
+    .max(150)
+    .default(35)
+    .describe('A temperature up to this is cool, whatever the idle reading was (°C)'),
+  power_w: z.number().positive().max(1e6).default(3).describe('How far above idle a domain may draw (W)'),
+  power_ratio: z
+    .number()
+    .min(0)
+    .max(10)
+    .default(0.05)
+    .describe('The same as a share of its idle power; the greater of the two counts'),
+  hold_s: z.number().min(0).max(3600).default(10).describe('How long it must stay so (s)'),
+  max_s: z.number().positive().max(86_400).default(300).describe('Time at which it goes on all the same (s)'),
+});
 
 /** Key `cool_down`. */
 export const CoolDown = z
-  .strictObject({ seconds: z.number().min(0).max(86_400).describe('Length of the pause (s)') })
-  .describe('Pause after every cell; default: by protocol');
+  .union([
+    z.strictObject({ seconds: z.number().min(0).max(86_400).describe('Length of the pause (s)') }),
+    ThermalGate,
+  ])
+  .describe(
+    'Between cells: `{ seconds }`, or `{ until: idle }`: until temperatures and power are back at what they were when idle, at most `max_s`, then the cell is flagged `warm_start`; where neither is read, the pause of the protocol. Default: a pause by protocol',
+  );
+/** `cool_down: { until: idle }`. */
+export type ThermalGate = z.infer<typeof ThermalGate>;
 
 /** Key `breaker`. */
 export const Breaker = z

@@ -48,7 +48,11 @@ export type {
   CellOrder,
   Condition,
   Constraint,
+  RepeatRule,
+  StopMetric,
   Test,
+  ThermalGate,
+  WarmUpRule,
 } from './experiment.js';
 export {
   type Grade,
@@ -71,7 +75,9 @@ export {
   type LoadEngine,
   type LoadEngineNeeds,
   type LoadJob,
+  type LoadPreset,
   lateParentPolicies,
+  loadPresets,
   SloLimits,
   SteadyRule,
   type TrimAmount,

@@ -7,10 +7,11 @@ import {
   Constraint,
   CoolDown,
   Order,
+  Repeats,
   variantShape,
   WarmUp,
 } from './experiment.js';
-import { Arrivals, SloLimits, SteadyRule } from './load.js';
+import { Arrivals, type LoadPreset, loadPresets, SloLimits, SteadyRule } from './load.js';
 import { scopes } from './power.js';
 import { Simulate } from './simulate.js';
 
@@ -88,8 +89,13 @@ const Strategy = z
   .catchall(z.unknown())
   .describe('Further keys are parameters of the strategy; it rejects those it does not know');
 
-const Load = z.strictObject({
+const LoadFields = z.strictObject({
   id: name.optional().describe('Name in tables; default: `c<concurrency>`, or the kind of the arrivals'),
+  preset: z
+    .enum(loadPresets)
+    .optional()
+    .describe('Load by its MLPerf name; `server` needs `rate_per_s`. Its name alone may stand for it'),
+  rate_per_s: z.number().positive().max(1e6).optional().describe('Calls per second of the preset `server`'),
   concurrency: z
     .int()
     .positive()
@@ -113,6 +119,60 @@ const Load = z.strictObject({
     'Rule that cuts the steady window out of the load, for the figures over it; changes nothing that is measured',
   ),
   when,
+});
+
+type LoadFields = z.infer<typeof LoadFields>;
+
+/** What a preset stands for, and the keys that mean nothing beside it. */
+const presetLoads: Readonly<
+  Record<
+    LoadPreset,
+    {
+      readonly of: (load: LoadFields) => Pick<LoadFields, 'id' | 'arrivals'>;
+      readonly idle: readonly ('arrivals' | 'rate_per_s' | 'ramp_s' | 'cap')[];
+    }
+  >
+> = {
+  single_stream: {
+    of: ({ id = 'single_stream' }) => ({ id }),
+    idle: ['arrivals', 'rate_per_s', 'ramp_s', 'cap'],
+  },
+  server: {
+    of: ({ rate_per_s = 0 }) => ({ arrivals: { kind: 'server', rate_per_s } }),
+    idle: ['arrivals', 'ramp_s'],
+  },
+  offline: { of: () => ({ arrivals: { kind: 'offline' } }), idle: ['arrivals', 'rate_per_s', 'ramp_s'] },
+};
+
+/** What is wrong with the keys beside a preset, or without one. */
+function presetProblems({ preset, ...load }: LoadFields): { key: keyof LoadFields; message: string }[] {
+  if (preset === undefined)
+    return load.rate_per_s === undefined
+      ? []
+      : [
+          {
+            key: 'rate_per_s',
+            message: 'stands beside `preset: server` only; elsewhere it is part of `arrivals`',
+          },
+        ];
+  const idle = presetLoads[preset].idle.filter((key) => load[key] !== undefined);
+  const problems = idle.map((key) => ({ key, message: `means nothing beside \`preset: ${preset}\`` }));
+  if (preset === 'server' && load.rate_per_s === undefined)
+    return [
+      ...problems,
+      { key: 'preset', message: '`server` needs `rate_per_s`: { preset: server, rate_per_s: 4 }' },
+    ];
+  return preset === 'single_stream' && load.concurrency !== 1
+    ? [...problems, { key: 'concurrency', message: 'of `preset: single_stream` is 1' }]
+    : problems;
+}
+
+/** A load with its preset written out: what is on record is what was sent. */
+const Load = LoadFields.transform((load, context) => {
+  for (const { key, message } of presetProblems(load))
+    context.issues.push({ code: 'custom', path: [key], message, input: load });
+  const { preset, rate_per_s: _, ...rest } = load;
+  return preset === undefined ? rest : { ...rest, ...presetLoads[preset].of(load) };
 });
 
 const Variant = z.strictObject({ id: name.describe('Name in tables'), ...variantShape });
@@ -239,6 +299,11 @@ const named = <T extends z.ZodType>(schema: T) =>
 
 const axis = <T extends z.ZodType>(schema: T) => z.array(named(schema)).min(1);
 
+const isPreset = (value: unknown): value is LoadPreset => loadPresets.some((name) => name === value);
+const loads = z
+  .array(z.preprocess((value) => (isPreset(value) ? { preset: value } : value), named(Load)))
+  .min(1);
+
 const Point = z
   .partialRecord(
     z.enum(['model', 'accelerator', 'dataset', 'strategy', 'load', 'variant']),
@@ -260,7 +325,7 @@ export const MatrixFile = z.strictObject({
     .enum(['quick', 'standard', 'strict'])
     .default('standard')
     .describe('Lengths of baselines and windows, number of repeats; `quick` flags its cells'),
-  repeats: z.int().positive().max(1000).optional().describe('Executions of each cell; default: by protocol'),
+  repeats: Repeats.optional(),
   order: Order.default('shuffle'),
   blocks: Blocks.optional(),
   warm_up: WarmUp.optional(),
@@ -271,7 +336,7 @@ export const MatrixFile = z.strictObject({
     accelerator: axis(Accelerator).default([{ id: 'host-cpu', kind: 'cpu', gpu: false }]),
     dataset: axis(Dataset),
     strategy: axis(Strategy).default([{ id: 'single' }]),
-    load: axis(Load).default([{ concurrency: 1 }]),
+    load: loads.default([{ concurrency: 1 }]),
     variant: axis(Variant)
       .optional()
       .describe(

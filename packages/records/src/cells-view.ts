@@ -1,4 +1,5 @@
 import type { CellFile, DomainLedger } from './manifest.js';
+import { repeatsMade } from './repeats-made.js';
 import { quoted } from './sql-engine.js';
 
 type Cell = (cell: CellFile) => string | number | bigint | null;
@@ -30,7 +31,8 @@ export const cellColumns: readonly (readonly [name: string, type: string, value:
   ['block', 'UINTEGER', (c) => c.block ?? null],
   ['block_position', 'UINTEGER', (c) => c.block_position ?? null],
   ['concurrency', 'UINTEGER', (c) => c.concurrency],
-  ['repeats', 'UINTEGER', (c) => c.repeats],
+  ['repeats', 'UINTEGER', repeatsMade],
+  ['stopped', 'VARCHAR', (c) => c.stopping?.stopped ?? null],
   ['max_tokens', 'UINTEGER', (c) => c.max_tokens],
   ['seed', 'UBIGINT', (c) => c.seed],
   ['status', 'VARCHAR', (c) => c.status],

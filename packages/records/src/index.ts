@@ -28,7 +28,10 @@ export type {
   ChannelFile,
   ClientFacts,
   ClockZero,
+  CoolDownFacts,
   DomainLedger,
+  GateReading,
+  GradingFacts,
   HostFacts,
   InstantText,
   LoopFacts,
@@ -41,7 +44,9 @@ export type {
   SegmentEntry,
   Sitting,
   SourceFlag,
+  StoppingFacts,
   VerdictReason,
+  WarmUpFacts,
 } from './manifest.js';
 export { type Merged, mergeRuns } from './merge-runs.js';
 export type { ChannelReadings, PowerFileSeries } from './power-series.js';
@@ -58,6 +63,7 @@ export { openQueries, type QueryAnswer, type QueryableRun } from './query-run.js
 export { type ColumnContent, readCellColumns } from './read-columns.js';
 export type { TableContent, TornSegment } from './read-tables.js';
 export { readTextsOf } from './read-texts.js';
+export { repeatsMade } from './repeats-made.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';
 export { openTables, type RunTables, type TablesOptions, type ViewName, viewNames } from './run-tables.js';
 export { type ColumnBatch, scanColumns } from './scan-columns.js';

@@ -12,6 +12,7 @@ import type {
   RecorderStatus,
   SloLimits,
   SteadyRule,
+  StopMetric,
   TableName,
   VariantEntry,
 } from '@perwatt/core';
@@ -209,6 +210,41 @@ export interface Sitting {
   readonly loop?: LoopFacts;
   /** What the server said of its load; null where it offers nothing, absent in runs of before it was asked. */
   readonly server_load?: ServerLoad | null;
+  /** How it warmed up; absent where a fixed number of queries did it. */
+  readonly warm_up?: WarmUpFacts;
+  /** How the wait for an idle machine before it ended; absent where a fixed pause did it. */
+  readonly cool_down?: CoolDownFacts;
+}
+
+/** Warm-up until tokens per second and watts no longer change. */
+export interface WarmUpFacts {
+  readonly stable: boolean;
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Greatest less least of the last rounds as a share of their mean; null where it could not be told. */
+  readonly throughput_spread_ratio: number | null;
+  readonly power_spread_ratio: number | null;
+  /** Why it is not stable, or what could not be watched; null when both are stable. */
+  readonly reason: string | null;
+}
+
+/** One figure that a cool-down waited for. */
+export interface GateReading {
+  /** Device and channel (`cpu cpu_temp_c`), or a domain. */
+  readonly what: string;
+  readonly unit: '°C' | 'W';
+  readonly value: number;
+  readonly idle: number;
+  readonly limit: number;
+}
+
+/** How the wait for idle temperature and power ended. */
+export interface CoolDownFacts {
+  /** `cool`; `gave_up` at the longest wait; `on_time` where nothing could be watched; `first` with nothing before it. */
+  readonly state: 'cool' | 'gave_up' | 'on_time' | 'first';
+  readonly waited_s: number;
+  /** The last figures; of those that were too high where it gave up. */
+  readonly readings: readonly GateReading[];
 }
 
 /** sha256 of a cell as the matrix declares it, and with defaults and digests filled in. */
@@ -291,6 +327,21 @@ export interface ClientFacts {
   readonly limits: readonly { readonly code: string; readonly text: string }[];
 }
 
+/** How a rule ended the repeats of a cell. */
+export interface StoppingFacts {
+  readonly metric: StopMetric;
+  /** Half of the 95 % interval over the mean: as wanted, and at the last look; null where it can't be told. */
+  readonly half_width_wanted: number;
+  readonly half_width: number | null;
+  /** The metric of each repeat, in order; null where it isn't known. */
+  readonly values: readonly (number | null)[];
+  /** `narrow`: the interval was; `cap`: the most repeats were made; null while it goes on. */
+  readonly stopped: 'narrow' | 'cap' | null;
+  readonly repeats: number;
+  /** What stopping by the data does to an interval. */
+  readonly note: string;
+}
+
 /** `cell.json` */
 export interface CellFile {
   readonly schema_version: number;
@@ -311,6 +362,8 @@ export interface CellFile {
   readonly sittings: readonly Sitting[];
   readonly ledgers: readonly DomainLedger[];
   readonly segments: readonly SegmentEntry[];
+  /** Gradings after the run's own, in order; absent where there were none. Rows of others are no finished grading. */
+  readonly gradings?: readonly GradingFacts[];
   /** Only of a replay. */
   readonly replay?: ReplayFacts;
   /** Block of the order that it stands in, and its place there, from 0; absent in runs of before it was kept. */
@@ -326,6 +379,23 @@ export interface CellFile {
   readonly steady?: SteadyRule;
   /** Why the last start of the run passed it over, its status as it was; null or absent where it was tried. */
   readonly skipped?: string | null;
+  /** Where a rule ends the repeats: how it stands; `repeats` is then the most there may be. */
+  readonly stopping?: StoppingFacts;
+}
+
+/** One grading of a cell's stored answers after the run. */
+export interface GradingFacts {
+  /** In the rows of `grades`. */
+  readonly pass: number;
+  readonly grader: string;
+  readonly grader_version: number;
+  readonly modes: readonly GraderMode[];
+  /** Named policies, as given. */
+  readonly policy: Readonly<Record<string, unknown>>;
+  /** Segment of the rows. */
+  readonly file: string;
+  /** Version of Perwatt that graded. */
+  readonly perwatt_version: string;
 }
 
 /** Settings that matrices vary beside their axes, as declared. */

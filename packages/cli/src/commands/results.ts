@@ -25,6 +25,9 @@ import {
   openAnyRun,
 } from '../open-comparable.js';
 
+/** Cells that were passed over, and repeats that the data ended. */
+const runNotes = ['skipped', 'stopped_by_data'];
+
 interface ResultsFlags {
   readonly metric?: string;
   readonly by: CellPart;
@@ -85,17 +88,17 @@ function printed(found: OpenedCells, flags: ResultsFlags, io: Io): string[] {
   const format = flags.json === true ? 'json' : flags.format;
   if (format === 'json') return [JSON.stringify(document(found, lines, by), null, 2)];
   if (format === 'csv') return figuresCsv(lines, by);
-  if (lines.length === 0) return ['no figures', ...skippedNotes(found)];
+  if (lines.length === 0) return ['no figures', ...notesOf(found, runNotes)];
   const grid = figuresGrid(lines, by);
-  const notes = [...figuresNotes(lines), ...skippedNotes(found)];
+  const notes = [...figuresNotes(lines), ...notesOf(found, runNotes)];
   return format === 'md'
     ? [...gridMarkdown(grid), '', ...notes.map((note) => `- ${note}`)]
     : [...gridLines(grid, io), '', ...notes];
 }
 
-/** Cells that were passed over, with the reason. */
-const skippedNotes = ({ results }: Pick<OpenedCells, 'results'>): string[] =>
-  (results?.not_measured ?? []).filter(({ code }) => code === 'skipped').map(({ text }) => text);
+/** Notes of a run by their codes. */
+const notesOf = ({ results }: Pick<OpenedCells, 'results'>, codes: readonly string[]): string[] =>
+  (results?.not_measured ?? []).filter(({ code }) => codes.includes(code)).map(({ text }) => text);
 
 /** Figures, and each cell's verdict with its reasons and what physics says of it. */
 function document({ results, cells }: OpenedCells, lines: Parameters<typeof figureRecords>[0], by: CellPart) {
@@ -105,7 +108,8 @@ function document({ results, cells }: OpenedCells, lines: Parameters<typeof figu
   );
   return {
     metric_spec_version: results?.metric_spec_version ?? null,
-    skipped: skippedNotes({ results }),
+    skipped: notesOf({ results }, ['skipped']),
+    stopped_by_data: notesOf({ results }, ['stopped_by_data']),
     cells: cells
       .filter(({ record }) => asked.has(record))
       .map(({ record, axes, tier, verdict }) => ({
