@@ -1,5 +1,6 @@
 import { PerwattError } from '@perwatt/core';
 import { expect, test } from 'vitest';
+import { axisId } from './axis-id.js';
 import { parseMatrix } from './parse-matrix.js';
 
 const message = (text: string) => {
@@ -61,6 +62,13 @@ test.each<[string, RegExp, string]>([
   ['name: t\naxes: {model: [a, a], dataset: [d]}',                        /m\.yaml:2: axes\.model holds "a" twice/,          'a duplicate axis value'],
   [`${minimal}  load: [1, {concurrency: 2}]\n`,                           /m\.yaml:5: axes\.load\[0\]/,                      'a load is not a number'],
   [`${minimal}  load: [{concurrency: 2}, {concurrency: 2}]\n`,            /axes\.load holds "c2" twice/,                     'loads without names are called after their concurrency'],
+  [`${minimal}  load: [server]\n`,                                        /m\.yaml:5: .*`server` needs `rate_per_s`/,      'a server load without a rate'],
+  [`${minimal}  load: [{preset: offline, rate_per_s: 2}]\n`,              /rate_per_s: means nothing beside `preset: offline`/, 'a preset with a key that it makes nothing of'],
+  [`${minimal}  load: [{preset: single_stream, concurrency: 4}]\n`,       /concurrency: of `preset: single_stream` is 1/,   'a single stream of four'],
+  [`${minimal}  load: [{rate_per_s: 4}]\n`,                               /rate_per_s: stands beside `preset: server` only/, 'a rate without arrivals'],
+  [`${minimal}  load: [{slo: {}}]\n`,                                     /load\[0\]\.slo: give a limit/,                  'limits that limit nothing'],
+  [`${minimal}  load: [{steady: {rule: plateau, ratio: 2}}]\n`,           /steady\.ratio/,                                 'more than all calls in flight'],
+  [`${minimal}  load: [{arrivals: {kind: ramp, from_per_s: 0, to_per_s: 9, duration_s: 5, curve: exponential}}]\n`, /from_per_s: an exponential ramp cannot begin at 0/, 'growth from nothing'],
   [`${minimal}exclude:\n  - {model: b}\n`,                                /m\.yaml:6: exclude\[0\]\.model names "b"/,        'an exclusion that hits nothing'],
   ['name: t\naxes:\n  model: [{id: a, endpoint: x}]\n  dataset: [d]\n',   /m\.yaml:3: .*names "x", but there is no `endpoints`/, 'an endpoint that is not there'],
   ['name: [\n',                                                           /m\.yaml:/,                                        'broken YAML'],
@@ -68,6 +76,18 @@ test.each<[string, RegExp, string]>([
   ['',                                                                    /name: invalid input/,                             'an empty file'],
 ])('%j is refused: %s', (text, expected) => {
   expect(message(text)).toMatch(expected);
+});
+
+test('MLPerf scenarios stand on the load axis by name, and on record as what is sent', () => {
+  const text = `${minimal}  load: [single_stream, offline, {preset: server, rate_per_s: 4, cap: 8}, quiet]\n`;
+  const { load } = parseMatrix(text, 'm.yaml').axes;
+  expect(load).toEqual([
+    { id: 'single_stream', concurrency: 1 },
+    { concurrency: 1, arrivals: { kind: 'offline' } },
+    { concurrency: 1, cap: 8, arrivals: { kind: 'server', rate_per_s: 4 } },
+    { id: 'quiet', concurrency: 1 },
+  ]);
+  expect(load.map(axisId)).toEqual(['single_stream', 'offline', 'server-4', 'quiet']);
 });
 
 test('a file that is no text is refused in one line', () => {

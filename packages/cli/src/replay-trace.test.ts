@@ -57,6 +57,8 @@ test.each([
   { flags: { rate: 5, shape: 'constant' },                 want: { kind: 'constant', rate_per_s: 5 },                                 why: 'named' },
   { flags: { rate: 5, shape: 'gamma', smoothness: 0.5 },   want: { kind: 'gamma', rate_per_s: 5, smoothness: 0.5 },                   why: 'bursts' },
   { flags: { rate: 5, shape: 'ramp', ramp: '10s' },        want: { kind: 'ramp', from_per_s: 0, to_per_s: 5, duration_s: 10, curve: 'linear', process: 'poisson', smoothness: 1 }, why: 'a ramp from nothing' },
+  { flags: { rate: 8, shape: 'ramp', ramp: '10s', rampFrom: 1, rampCurve: 'exponential' }, want: { kind: 'ramp', from_per_s: 1, to_per_s: 8, duration_s: 10, curve: 'exponential', process: 'poisson', smoothness: 1 }, why: 'a ramp that doubles in equal times' },
+  { flags: { steps: '2/30s, 0/5s,8/1m' },                  want: { kind: 'steps', stages: [{ rate_per_s: 2, duration_s: 30 }, { rate_per_s: 0, duration_s: 5 }, { rate_per_s: 8, duration_s: 60 }], process: 'poisson', smoothness: 1 }, why: 'steps with a pause' },
   { flags: { shape: 'offline' },                           want: { kind: 'offline' },                                                 why: 'all at once' },
   { flags: { shape: 'closed', concurrency: 4 },            want: null,                                                                why: 'closed' },
   { flags: { shape: 'single-stream' },                     want: null,                                                                why: 'one after another' },
@@ -70,6 +72,11 @@ test.each([
   { flags: { shape: 'offline', rampFrom: 1 },              says: '--ramp-from means nothing with --shape offline' },
   { flags: { shape: 'gamma', rate: 5 },                    says: '--shape gamma needs --smoothness' },
   { flags: { shape: 'ramp', rate: 5 },                     says: '--shape ramp needs --ramp' },
+  { flags: { shape: 'steps' },                             says: '--shape steps needs --steps' },
+  { flags: { steps: '2:30s' },                             says: '--steps 2:30s is not rate/time' },
+  { flags: { steps: '-1/3s' },                             says: '--steps -1/3s is not rate/time' },
+  { flags: { steps: '2/3s', rate: 2 },                     says: '--rate means nothing with --shape steps' },
+  { flags: { shape: 'ramp', rate: 5, ramp: '5s', rampCurve: 'exponential' }, says: '--ramp-curve exponential needs --ramp-from above 0' },
   { flags: { shape: 'single-stream', concurrency: 2 },     says: '--shape single-stream has one call in flight, not 2' },
 ] as const)('flags that do not go together are refused: $says', ({ flags, says }) => {
   expect(() => arrivalsOf(flags, 't')).toThrow(says);

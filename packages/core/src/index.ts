@@ -80,6 +80,7 @@ export {
   loadPresets,
   SloLimits,
   SteadyRule,
+export { type LoadPreset, loadPresets } from './load-preset.js';
   type TrimAmount,
 } from './load.js';
 export {

@@ -15,15 +15,20 @@ export const Arrivals = z.discriminatedUnion('kind', [
     rate_per_s: rate_per_s.describe('Calls per second'),
     smoothness: smoothness.describe('Shape k of the gaps: 1 is Poisson, below 1 comes in bursts'),
   }),
-  z.strictObject({
-    kind: z.literal('ramp'),
-    from_per_s: z.number().min(0).max(1e6).describe('Rate at the start'),
-    to_per_s: rate_per_s.describe('Rate at the end of the ramp, and after it'),
-    duration_s: duration_s.describe('Length of the ramp (s)'),
-    curve: z.enum(['linear', 'exponential']).default('linear').describe('How the rate grows in time'),
-    process: gaps.default('poisson').describe('How calls arrive at a given rate'),
-    smoothness: smoothness.default(1).describe('Shape of gamma gaps'),
-  }),
+  z
+    .strictObject({
+      kind: z.literal('ramp'),
+      from_per_s: z.number().min(0).max(1e6).describe('Rate at the start'),
+      to_per_s: rate_per_s.describe('Rate at the end of the ramp, and after it'),
+      duration_s: duration_s.describe('Length of the ramp (s)'),
+      curve: z.enum(['linear', 'exponential']).default('linear').describe('How the rate grows in time'),
+      process: gaps.default('poisson').describe('How calls arrive at a given rate'),
+      smoothness: smoothness.default(1).describe('Shape of gamma gaps'),
+    })
+    .refine((ramp) => ramp.curve === 'linear' || ramp.from_per_s > 0, {
+      path: ['from_per_s'],
+      message: 'an exponential ramp cannot begin at 0',
+    }),
   z.strictObject({
     kind: z.literal('steps'),
     stages: z

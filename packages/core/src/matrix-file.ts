@@ -11,7 +11,8 @@ import {
   variantShape,
   WarmUp,
 } from './experiment.js';
-import { Arrivals, type LoadPreset, loadPresets, SloLimits, SteadyRule } from './load.js';
+import { Arrivals, SloLimits, SteadyRule } from './load.js';
+import { isLoadPreset, loadPresets, presetLoad, presetProblems } from './load-preset.js';
 import { scopes } from './power.js';
 import { Simulate } from './simulate.js';
 
@@ -121,58 +122,12 @@ const LoadFields = z.strictObject({
   when,
 });
 
-type LoadFields = z.infer<typeof LoadFields>;
-
-/** What a preset stands for, and the keys that mean nothing beside it. */
-const presetLoads: Readonly<
-  Record<
-    LoadPreset,
-    {
-      readonly of: (load: LoadFields) => Pick<LoadFields, 'id' | 'arrivals'>;
-      readonly idle: readonly ('arrivals' | 'rate_per_s' | 'ramp_s' | 'cap')[];
-    }
-  >
-> = {
-  single_stream: {
-    of: ({ id = 'single_stream' }) => ({ id }),
-    idle: ['arrivals', 'rate_per_s', 'ramp_s', 'cap'],
-  },
-  server: {
-    of: ({ rate_per_s = 0 }) => ({ arrivals: { kind: 'server', rate_per_s } }),
-    idle: ['arrivals', 'ramp_s'],
-  },
-  offline: { of: () => ({ arrivals: { kind: 'offline' } }), idle: ['arrivals', 'rate_per_s', 'ramp_s'] },
-};
-
-/** What is wrong with the keys beside a preset, or without one. */
-function presetProblems({ preset, ...load }: LoadFields): { key: keyof LoadFields; message: string }[] {
-  if (preset === undefined)
-    return load.rate_per_s === undefined
-      ? []
-      : [
-          {
-            key: 'rate_per_s',
-            message: 'stands beside `preset: server` only; elsewhere it is part of `arrivals`',
-          },
-        ];
-  const idle = presetLoads[preset].idle.filter((key) => load[key] !== undefined);
-  const problems = idle.map((key) => ({ key, message: `means nothing beside \`preset: ${preset}\`` }));
-  if (preset === 'server' && load.rate_per_s === undefined)
-    return [
-      ...problems,
-      { key: 'preset', message: '`server` needs `rate_per_s`: { preset: server, rate_per_s: 4 }' },
-    ];
-  return preset === 'single_stream' && load.concurrency !== 1
-    ? [...problems, { key: 'concurrency', message: 'of `preset: single_stream` is 1' }]
-    : problems;
-}
-
 /** A load with its preset written out: what is on record is what was sent. */
 const Load = LoadFields.transform((load, context) => {
   for (const { key, message } of presetProblems(load))
     context.issues.push({ code: 'custom', path: [key], message, input: load });
-  const { preset, rate_per_s: _, ...rest } = load;
-  return preset === undefined ? rest : { ...rest, ...presetLoads[preset].of(load) };
+  const { preset: _, rate_per_s: __, ...rest } = load;
+  return { ...rest, ...presetLoad(load) };
 });
 
 const Variant = z.strictObject({ id: name.describe('Name in tables'), ...variantShape });
@@ -299,9 +254,8 @@ const named = <T extends z.ZodType>(schema: T) =>
 
 const axis = <T extends z.ZodType>(schema: T) => z.array(named(schema)).min(1);
 
-const isPreset = (value: unknown): value is LoadPreset => loadPresets.some((name) => name === value);
 const loads = z
-  .array(z.preprocess((value) => (isPreset(value) ? { preset: value } : value), named(Load)))
+  .array(z.preprocess((value) => (isLoadPreset(value) ? { preset: value } : value), named(Load)))
   .min(1);
 
 const Point = z

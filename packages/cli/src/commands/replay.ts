@@ -71,6 +71,13 @@ export const replayCommand = (io: Io, deps: ReplayDeps): Command =>
     .option('--smoothness <k>', 'shape of gamma gaps: 1 is Poisson, below 1 comes in bursts', positive)
     .option('--ramp-from <n>', 'rate at the start of a ramp, calls per second', atLeast(0))
     .option('--ramp <time>', 'length of a ramp of the rate, or of a closed loop')
+    .addOption(
+      new Option('--ramp-curve <curve>', 'how the rate of a ramp grows in time; default: linear').choices([
+        'linear',
+        'exponential',
+      ]),
+    )
+    .option('--steps <stages>', 'rates one after another, for example 2/30s,8/1min; 0 is a pause')
     .option('--concurrency <n>', 'most calls in flight, over all workers', whole(1, 1_000_000))
     .option('--max-rows <n>', 'stop after so many rows of the trace', whole(1, 2 ** 31))
     .addOption(
