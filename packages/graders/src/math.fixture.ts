@@ -57,7 +57,7 @@ const rows: Readonly<Record<string, string>> = {
     \begin{pmatrix}1\\2\\3\end{pmatrix} ≡ \begin{pmatrix} 1 \\ 2 \\ 3 \end{pmatrix} ≡ \begin{bmatrix}1\\2\\3\end{bmatrix} ≢ \begin{pmatrix}1\\3\\2\end{pmatrix} ≢ \begin{pmatrix}1\\2\end{pmatrix} ≢ \begin{pmatrix}1\\2\\-3\end{pmatrix}
     \begin{pmatrix}1&2\\3&4\end{pmatrix} ≡ \begin{bmatrix}1&2\\3&4\end{bmatrix} ≡ \begin{pmatrix}1 & 2 \\ 3 & 4\end{pmatrix} ≡ \begin{pmatrix}1&2\\3&4.0\end{pmatrix} ≢ \begin{pmatrix}1&3\\2&4\end{pmatrix} ≢ \begin{pmatrix}1&2\\3&5\end{pmatrix} ≢ -2 ≢ 1,2,3,4
     \begin{pmatrix}1/2&0\\0&1\end{pmatrix} ≡ \begin{pmatrix}\frac{1}{2}&0\\0&1\end{pmatrix} ≡ \begin{pmatrix}0.5&0\\0&1\end{pmatrix} ≢ \begin{pmatrix}2&0\\0&1\end{pmatrix} ≢ \begin{pmatrix}0&1/2\\1&0\end{pmatrix}`,
-  equations: String.raw`
+  equations: `
     y=2x+3 ≡ y = 2x + 3 ≡ y=3+2x ≡ 2x-y+3=0 ≢ y=2x-3 ≢ y=3x+2 ≢ x=2y+3
     x=5 ≡ 5 ≡ x = 5 ≡ 5=x ≢ x=-5 ≢ 6 ≢ x=15
     9 ≡ n=9 ≡ x = 9 ≢ n=-9 ≢ n=8
@@ -93,7 +93,7 @@ const rows: Readonly<Record<string, string>> = {
     -i ≡ -1i ≡ 0-i ≢ i ≢ 1 ≢ -1
     (1+i)^2 ≡ 2i ≢ 2 ≢ -2i ≢ 1+i
     \frac{1}{2}+\frac{\sqrt{3}}{2}i ≡ \frac{1+\sqrt{3}i}{2} ≡ \frac{1+i\sqrt{3}}{2} ≢ \frac{1-i\sqrt{3}}{2} ≢ \frac{\sqrt{3}}{2}+\frac{1}{2}i`,
-  'big integers': String.raw`
+  'big integers': `
     12345678901234567890 ≡ 12,345,678,901,234,567,890 ≡ 12345678901234567890.0 ≢ 12345678901234567891 ≢ 12345678901234567880 ≢ 1234567890123456789
     2^{100} ≡ 1267650600228229401496703205376 ≡ 4^{50} ≢ 1267650600228229401496703205377 ≢ 2^{101} ≢ 2100
     9007199254740993 ≡ 9007199254740992+1 ≢ 9007199254740992 ≢ 9007199254740994

@@ -15,28 +15,39 @@ const CLOSING: Readonly<Record<string, string>> = { $$: '$$', $: '$', '\\[': '\\
  */
 export function findEnvironments(text: string): readonly Environment[] {
   const found: Environment[] = [];
-  let open: { readonly mark: string; readonly at: number } | null = null;
+  let open: Delimiter | null = null;
   for (const match of text.matchAll(DELIMITER)) {
-    const mark = match[0];
-    const end = match.index + mark.length;
-    if (open === null || (open.mark === '$' && text.slice(open.at, match.index).includes('\n'))) {
-      open = CLOSING[mark] === undefined ? null : { mark, at: match.index };
-    } else if (mark === CLOSING[open.mark]) {
-      const start = open.at + open.mark.length;
-      if (match.index > start && !isMoney(text, open, match.index))
-        found.push({ outer: [open.at, end], inner: [start, match.index] });
-      else if (isMoney(text, open, match.index)) {
-        open = { mark, at: match.index };
-        continue;
-      }
-      open = null;
+    const next = { mark: match[0], at: match.index };
+    if (open === null || isBroken(text, open, next.at)) open = opening(next);
+    else if (next.mark === CLOSING[open.mark]) {
+      const money = isMoney(text, open, next.at);
+      if (!money) found.push(...between(open, next));
+      open = money ? next : null;
     }
   }
   return found;
 }
 
+const opening = (next: Delimiter): Delimiter | null => (CLOSING[next.mark] === undefined ? null : next);
+
+function between(open: Delimiter, close: Delimiter): readonly Environment[] {
+  const start = open.at + open.mark.length;
+  return start < close.at
+    ? [{ outer: [open.at, close.at + close.mark.length], inner: [start, close.at] }]
+    : [];
+}
+
+interface Delimiter {
+  readonly mark: string;
+  readonly at: number;
+}
+
+/** A single dollar sign does not reach beyond its line. */
+const isBroken = (text: string, open: Delimiter, close: number): boolean =>
+  open.mark === '$' && text.slice(open.at, close).includes('\n');
+
 /** `$5 and $6`: a closing sign glued to a number, with a blank before it. */
-function isMoney(text: string, open: { readonly mark: string; readonly at: number }, close: number): boolean {
+function isMoney(text: string, open: Delimiter, close: number): boolean {
   if (open.mark !== '$') return false;
   const between = text.slice(open.at + 1, close);
   return /^[0-9.,]+ /.test(between) && / $/.test(between) && /[0-9]/.test(text.charAt(close + 1));

@@ -48,16 +48,21 @@ function exactQuotient(top: Rational | null, bottom: Rational | null): Rational 
 function exactPower(base: Rational | null, exponent: Rational | null): Rational | null {
   if (base === null || exponent === null) return null;
   if (exponent.den !== 1n) return exactRoot(base, exponent);
-  const size = exponent.num < 0n ? -exponent.num : exponent.num;
   if (base.num === 0n) return exponent.num > 0n ? base : null;
-  const unit = base.den === 1n && (base.num === 1n || base.num === -1n);
-  if (unit) return { num: size % 2n === 0n ? 1n : base.num, den: 1n };
-  if (size > BigInt(limits.exponent)) return null;
-  if (Math.max(bits(base.num), bits(base.den)) * Number(size) > limits.integer_bits + 4 * Number(size))
-    return null;
+  const size = magnitude(exponent.num);
+  if (base.den === 1n && magnitude(base.num) === 1n)
+    return { num: size % 2n === 0n ? 1n : base.num, den: 1n };
+  if (isBeyond(base, size)) return null;
   const raised = { num: base.num ** size, den: base.den ** size };
   return exponent.num < 0n ? exactQuotient({ num: 1n, den: 1n }, raised) : small(raised);
 }
+
+const magnitude = (n: bigint): bigint => (n < 0n ? -n : n);
+
+/** Whether a power would be longer than numbers may be. */
+const isBeyond = (base: Rational, exponent: bigint): boolean =>
+  exponent > BigInt(limits.exponent) ||
+  Math.max(bits(base.num), bits(base.den)) * Number(exponent) > limits.integer_bits + 4 * Number(exponent);
 
 /** `a^(p/q)` where the root comes out; negative bases under odd roots are real. */
 function exactRoot(base: Rational, exponent: Rational): Rational | null {

@@ -35,16 +35,20 @@ function lastBox(text: string): Box | null {
   }
   const at = text.lastIndexOf('\\boxed');
   const command = at >= 0 ? at : text.lastIndexOf('\\fbox');
-  if (command < 0) return null;
+  const end = command < 0 ? -1 : closingBrace(text, command);
+  return end < 0 ? null : braced(text.slice(command, end + 1), command);
+}
+
+/** Place of the brace that closes the first one behind `from`; −1 when there is none. */
+function closingBrace(text: string, from: number): number {
   let depth = 0;
-  for (let i = command; i < text.length; i++) {
+  for (let i = from; i < text.length; i++) {
     if (text[i] === '{') depth += 1;
-    else if (text[i] === '}') {
-      depth -= 1;
-      if (depth === 0) return braced(text.slice(command, i + 1), command);
-    }
+    if (text[i] !== '}') continue;
+    depth -= 1;
+    if (depth === 0) return i;
   }
-  return null;
+  return -1;
 }
 
 function braced(command: string, at: number): Box | null {

@@ -67,27 +67,21 @@ function addRows(a: Rows, b: Rows): Rows {
 
 /** Matrices side by side, and a scalar before, between or behind them. */
 function parseProduct(tokens: readonly Token[], parse: Parse): Rows {
-  let result: Rows | null = null;
-  let scalar: Token[] = [];
+  const matrices: Rows[] = [];
   const scalars: Expr[] = [];
-  for (let at = 0; at < tokens.length; at++) {
-    const token = tokens[at];
-    if (token === undefined) break;
-    if (token.kind !== 'begin') {
-      scalar.push(token);
-      continue;
-    }
-    const end = tokens.findIndex((t, i) => i > at && t.kind === 'end');
+  for (let rest = tokens; rest.length > 0; ) {
+    const start = rest.findIndex((token) => token.kind === 'begin');
+    scalars.push(...scalarOf(start < 0 ? rest : rest.slice(0, start)));
+    if (start < 0) break;
+    const end = rest.findIndex((token, i) => i > start && token.kind === 'end');
     if (end < 0) notMath('a matrix has no end');
-    scalars.push(...scalarOf(scalar));
-    scalar = [];
-    const grid = readGrid(tokens.slice(at, end + 1), parse);
+    const grid = readGrid(rest.slice(start, end + 1), parse);
     if (grid.fence !== 'p') notMath('a determinant among matrices');
-    result = result === null ? exprs(grid) : multiply(result, exprs(grid));
-    at = end;
+    matrices.push(exprs(grid));
+    rest = rest.slice(end + 1);
   }
-  scalars.push(...scalarOf(scalar));
-  if (result === null) return notMath('no matrix');
+  if (matrices.length === 0) notMath('no matrix');
+  const result = matrices.reduce(multiply);
   return scalars.length === 0 ? result : scaled(result, (x) => product(...scalars, x));
 }
 

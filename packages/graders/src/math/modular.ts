@@ -67,12 +67,17 @@ function fold(
 /** A whole exponent, also one that is a power or factorial itself, as far as it can be written out. */
 function wholeNumber(x: Expr): bigint | null {
   if (x.kind === 'number') return x.value.den === 1n ? x.value.num : null;
-  if (x.kind === 'product' || x.kind === 'sum') {
-    const parts = (x.kind === 'sum' ? x.terms : x.factors).map(wholeNumber);
-    if (parts.some((part) => part === null)) return null;
-    return parts.reduce((a, b) => (x.kind === 'sum' ? (a ?? 0n) + (b ?? 0n) : (a ?? 0n) * (b ?? 0n)));
-  }
-  if (x.kind !== 'power') return null;
+  if (x.kind === 'sum') return joined(x.terms, (a, b) => a + b);
+  if (x.kind === 'product') return joined(x.factors, (a, b) => a * b);
+  return x.kind === 'power' ? wholePower(x) : null;
+}
+
+function joined(parts: readonly Expr[], join: (a: bigint, b: bigint) => bigint): bigint | null {
+  const values = parts.map(wholeNumber);
+  return values.reduce((a, b) => (a === null || b === null ? null : join(a, b)));
+}
+
+function wholePower(x: Expr & { readonly kind: 'power' }): bigint | null {
   const [base, exponent] = [wholeNumber(x.base), wholeNumber(x.exponent)];
   if (base === null || exponent === null || exponent < 0n || exponent > 512n) return null;
   return base.toString(2).length * Number(exponent) > limits.integer_bits ? null : base ** exponent;

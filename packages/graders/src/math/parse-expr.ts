@@ -1,18 +1,11 @@
+import { applyFunction, inverseOf } from './apply-function.js';
+import { degrees, takeDegree } from './degree-mark.js';
 import { call, type Expr, exprText, integer, minus, power, product, quotient, sum, symbol } from './expr.js';
 import { limits, notMath } from './limits.js';
 import { numberOf } from './numbers.js';
+import { letterName, subscript } from './parse-names.js';
+import { count, deeper, expect, isOp, type Parser, peek, startsFactor, take } from './parser-state.js';
 import type { Token } from './tokens.js';
-
-interface Parser {
-  readonly tokens: Token[];
-  at: number;
-  nodes: number;
-  depth: number;
-  /** Open `|…|`. */
-  bars: number;
-  /** Inside the argument of a function, where a degree mark is π/180. */
-  angles: number;
-}
 
 /** What an expression says, all of the tokens used. Throws `NotMath` otherwise, and beyond the limits. */
 export function parseExpr(tokens: readonly Token[]): Expr {
@@ -20,34 +13,6 @@ export function parseExpr(tokens: readonly Token[]): Expr {
   const expr = parseSum(parser);
   if (parser.at < parser.tokens.length) notMath('something stands behind the expression');
   return expr;
-}
-
-const peek = (p: Parser): Token | undefined => p.tokens[p.at];
-const isOp = (token: Token | undefined, ...names: readonly string[]): boolean =>
-  token?.kind === 'op' && names.includes(token.text);
-
-function take(p: Parser, kind: Token['kind'], text: string): boolean {
-  const token = peek(p);
-  if (token?.kind !== kind || token.text !== text) return false;
-  p.at += 1;
-  return true;
-}
-
-function expect(p: Parser, kind: Token['kind'], text: string): void {
-  if (!take(p, kind, text)) notMath(`no ${text}`);
-}
-
-function count(p: Parser): void {
-  p.nodes += 1;
-  if (p.nodes > limits.nodes) notMath('the expression has too many parts');
-}
-
-function deeper<T>(p: Parser, work: () => T): T {
-  p.depth += 1;
-  if (p.depth > limits.depth) notMath('the expression is nested too deep');
-  const result = work();
-  p.depth -= 1;
-  return result;
 }
 
 function parseSum(p: Parser): Expr {
@@ -81,11 +46,6 @@ function parseTerm(p: Parser): Expr {
 
 const times = (a: Expr, b: Expr): Expr => (a.kind === 'product' ? product(...a.factors, b) : product(a, b));
 
-const FACTORS: ReadonlySet<Token['kind']> = new Set(['num', 'sym', 'fn', 'cmd', 'open', 'text']);
-
-const startsFactor = (p: Parser, token: Token | undefined): boolean =>
-  token !== undefined && (FACTORS.has(token.kind) || (isOp(token, '|') && p.bars === 0));
-
 function parseUnary(p: Parser): Expr {
   let negative = false;
   for (let token = peek(p); isOp(token, '+', '-'); token = peek(p)) {
@@ -105,20 +65,9 @@ function parsePower(p: Parser): Expr {
 function raise(p: Parser, base: Expr): Expr {
   if (!isOp(peek(p), '^')) return base;
   p.at += 1;
-  if (isDegree(p)) return postfix(p, degrees(p, base));
+  if (takeDegree(p)) return postfix(p, degrees(p, base));
   return postfix(p, power(base, parseExponent(p)));
 }
-
-const isDegree = (p: Parser): boolean => {
-  if (take(p, 'op', 'deg')) return true;
-  const [open, mark, close] = p.tokens.slice(p.at, p.at + 3);
-  const braced = open?.text === '{' && isOp(mark, 'deg') && close?.text === '}';
-  if (braced) p.at += 3;
-  return braced;
-};
-
-const degrees = (p: Parser, value: Expr): Expr =>
-  p.angles > 0 ? product(value, symbol('pi'), quotient(integer(1), integer(180))) : call('degrees', value);
 
 function parseExponent(p: Parser): Expr {
   return deeper(p, () => {
@@ -239,25 +188,6 @@ function parseArgument(p: Parser): Expr {
   return numberOf(token.text.charAt(0));
 }
 
-/** A subscript as text: `_1`, `_{12}`, `_{\text{max}}`. */
-export function subscriptText(tokens: readonly Token[]): string {
-  return tokens.map((token) => token.text).join('');
-}
-
-function subscript(p: Parser): string {
-  expect(p, 'op', '_');
-  const token = peek(p) ?? notMath('a subscript is missing');
-  p.at += 1;
-  if (token.text !== '{') return token.text;
-  const start = p.at;
-  for (let depth = 1; depth > 0; p.at++) {
-    const next = peek(p) ?? notMath('a subscript has no end');
-    if (next.text === '{') depth += 1;
-    else if (next.text === '}') depth -= 1;
-  }
-  return subscriptText(p.tokens.slice(start, p.at - 1));
-}
-
 const FUNCTION_LETTERS: ReadonlySet<string> = new Set(['f', 'g', 'h', 'F', 'G', 'P']);
 
 function parseSymbol(p: Parser, letter: string): Expr {
@@ -284,26 +214,13 @@ function parseFunction(p: Parser, name: string): Expr {
   const base = isOp(peek(p), '_') ? parseBase(p) : null;
   const exponent = take(p, 'op', '^') ? parseExponent(p) : null;
   const inverse = exponent?.kind === 'number' && exponent.value.num === -1n && exponent.value.den === 1n;
-  const applied = apply(inverse ? inverseOf(name) : name, base, functionArguments(p));
+  const applied = applyFunction(inverse ? inverseOf(name) : name, base, functionArguments(p));
   return exponent === null || inverse ? applied : power(applied, exponent);
 }
-
-const inverseOf = (name: string): string =>
-  /^(?:sin|cos|tan|cot|sec|csc)$/.test(name) ? `arc${name}` : notMath(`no inverse of ${name}`);
 
 function parseBase(p: Parser): Expr {
   p.at += 1;
   return parseArgument(p);
-}
-
-function apply(name: string, base: Expr | null, args: readonly Expr[]): Expr {
-  const [first, second] = args;
-  if (name === 'log' && first !== undefined && (base !== null || second === undefined))
-    return call('log', first, base ?? integer(10));
-  if (name === 'lg' && first !== undefined) return call('log', first, integer(10));
-  if (base !== null) notMath(`${name} has no base`);
-  if (name === 'exp' && first !== undefined) return power(symbol('e'), first);
-  return call(name, ...args);
 }
 
 function functionArguments(p: Parser): readonly Expr[] {
@@ -351,7 +268,7 @@ function parseCommand(p: Parser, name: string): Expr {
       return symbol(`overline ${exprText(parseArgument(p))}`);
     case 'angle':
     case 'triangle':
-      return parseNamed(p, name);
+      return symbol(`${name} ${letterName(p, name)}`);
     default:
       return notMath(`\\${name} is not known`);
   }
@@ -372,14 +289,4 @@ function parseRoot(p: Parser): Expr {
   const whole = token?.kind === 'num' && token.text.includes('.');
   const radicand = whole ? parseAtom(p) : parseArgument(p);
   return index === null ? call('sqrt', radicand) : call('root', radicand, index);
-}
-
-/** `\angle ABC`: a name of letters. */
-function parseNamed(p: Parser, name: string): Expr {
-  let letters = '';
-  for (let token = peek(p); token?.kind === 'sym'; token = peek(p)) {
-    letters += token.text;
-    p.at += 1;
-  }
-  return letters === '' ? notMath(`\\${name} of nothing`) : symbol(`${name} ${letters}`);
 }

@@ -1,7 +1,8 @@
 import { type Expr, exprText } from './expr.js';
 import { attempt, limits, notMath } from './limits.js';
 import { parseMatrix } from './matrix.js';
-import { parseExpr, subscriptText } from './parse-expr.js';
+import { parseExpr } from './parse-expr.js';
+import { subscriptText } from './parse-names.js';
 import { parseQuantity } from './quantity.js';
 import { parseRelation } from './relations.js';
 import { isEnclosed, isOp, splitTop } from './split.js';
@@ -133,18 +134,20 @@ function parsePlusMinus(tokens: readonly Token[], depth: number): Value | null {
 
 function parseBrackets(tokens: readonly Token[], depth: number): Value | null {
   if (!isEnclosed(tokens)) return null;
-  const [open, close] = [tokens[0]?.text ?? '', tokens.at(-1)?.text ?? ''];
+  const [open = '', close = ''] = [tokens[0]?.text, tokens.at(-1)?.text];
   const inner = tokens.slice(1, -1);
-  if (open === '{s' && close === '}s') return parseSet(inner, depth);
-  if (open === '{' && close === '}') return parseValue(inner, depth + 1);
+  if (open + close === '{s}s') return parseSet(inner, depth);
+  if (open + close === '{}') return parseValue(inner, depth + 1);
   const { parts } = splitTop(inner, isSeparator);
   const values = parts.length > 1 ? items(parts, depth) : [];
-  if (open === '<(' && close === ')>') return { kind: 'tuple', items: values };
-  if (!/^[([]$/.test(open) || !/^[)\]]$/.test(close)) return null;
-  if (values.length < 2) return open === '(' && close === ')' ? parseValue(inner, depth + 1) : null;
-  const interval = parseInterval(values, open === '[', close === ']');
-  return interval ?? { kind: 'tuple', items: values };
+  if (open + close === '<()>') return { kind: 'tuple', items: values };
+  if (!/^[([][)\]]$/.test(open + close)) return null;
+  if (values.length >= 2) return intervalOrTuple(values, open, close);
+  return open + close === '()' ? parseValue(inner, depth + 1) : null;
 }
+
+const intervalOrTuple = (values: readonly Value[], open: string, close: string): Value =>
+  parseInterval(values, open === '[', close === ']') ?? { kind: 'tuple', items: values };
 
 /** Two ends between brackets of which one is square; two between round ones are a pair. */
 function parseInterval(values: readonly Value[], lowClosed: boolean, highClosed: boolean): Interval | null {

@@ -86,13 +86,13 @@ const NEEDED = 4;
 /** The point of one try: positive and negative fractions first, then whole numbers. */
 function pointOf(names: readonly string[], attemptNumber: number): Point {
   const point = new Map<string, Rational>();
+  const whole = attemptNumber >= 7;
+  const negatives = attemptNumber >= (whole ? 11 : 3);
   for (const [i, name] of names.entries()) {
     const draw = hash(attemptNumber * 977 + i * 131 + 7);
-    const sign = attemptNumber >= 3 && draw % 2 === 1 ? -1n : 1n;
-    const whole = attemptNumber >= 7;
-    const num = whole ? BigInt(2 + (draw % 8)) : BigInt(31 + (draw % 289));
-    const isNegative = whole ? attemptNumber >= 11 && sign < 0n : sign < 0n;
-    point.set(name, { num: isNegative ? -num : num, den: whole ? 1n : 101n });
+    const size = whole ? 2 + (draw % 8) : 31 + (draw % 289);
+    const num = BigInt(negatives && draw % 2 === 1 ? -size : size);
+    point.set(name, { num, den: whole ? 1n : 101n });
   }
   return point;
 }
@@ -123,13 +123,15 @@ function agreeAt(a: Expr, b: Expr, at: Point): boolean | null {
   if (differs(a, b, at)) return false;
   const [x, y] = [valueAt(a, preciseField, at), valueAt(b, preciseField, at)];
   if (x === null || y === null) return null;
-  const size = (z: bigint) => (z < 0n ? -z : z);
-  const most = [x.re, x.im, y.re, y.im].map(size).reduce((m, n) => (n > m ? n : m));
-  const off = [size(x.re - y.re), size(x.im - y.im)].reduce((m, n) => (n > m ? n : m));
+  const most = largest(x.re, x.im, y.re, y.im);
+  const off = largest(x.re - y.re, x.im - y.im);
   if (most === 0n) return true;
   if (bits(most) < 220) return tinyAgrees(a, b, off);
   return off <= (most >> 150n) + TINY;
 }
+
+const largest = (...parts: readonly bigint[]): bigint =>
+  parts.map((n) => (n < 0n ? -n : n)).reduce((m, n) => (n > m ? n : m));
 
 /** Values too small to hold many digits: zero where a difference cancels, else undecided. */
 const tinyAgrees = (a: Expr, b: Expr, off: bigint): boolean | null =>

@@ -1,6 +1,8 @@
 import { notMath } from './limits.js';
 import type { Token } from './tokens.js';
 
+const NESTING: { readonly [K in Token['kind']]?: number } = { open: 1, begin: 1, close: -1, end: -1 };
+
 /** Parts of `tokens` between those outside all brackets and environments that `isMark` picks, and those marks. */
 export function splitTop(
   tokens: readonly Token[],
@@ -10,8 +12,7 @@ export function splitTop(
   const marks: Token[] = [];
   let depth = 0;
   for (const token of tokens) {
-    if (token.kind === 'open' || token.kind === 'begin') depth += 1;
-    else if (token.kind === 'close' || token.kind === 'end') depth -= 1;
+    depth += NESTING[token.kind] ?? 0;
     if (depth < 0) notMath('brackets do not match');
     if (depth === 0 && isMark(token)) {
       marks.push(token);

@@ -158,19 +158,32 @@ function letters(lexer: Lexer): undefined {
   const start = lexer.at;
   while (LETTER.test(lexer.text.charAt(lexer.at))) lexer.at += 1;
   const run = lexer.text.slice(start, lexer.at);
-  const lower = run.toLowerCase();
-  const prefix = /^(?<name>sin|cos|tan|ln)(?<rest>[xyt])$/.exec(run)?.groups;
-  if (run.length === 1) emit(lexer, 'sym', run);
-  else if (lower === 'and' || lower === 'or') emit(lexer, 'sep', lower);
-  else if (functionNames.has(lower)) emit(lexer, 'fn', functionAliases[lower] ?? lower);
-  else if (PLAIN_COMMANDS.has(lower)) emit(lexer, 'cmd', lower === 'sqrt' ? 'plain sqrt' : lower);
-  else if (symbolNames[lower] !== undefined) emit(lexer, 'sym', symbolNames[lower]);
-  else if (greek.has(run)) emit(lexer, 'sym', run);
-  else if (prefix !== undefined) {
-    emit(lexer, 'fn', prefix['name'] ?? '');
-    emit(lexer, 'sym', prefix['rest'] ?? '');
-  } else if (isWord(lexer, start, run)) emit(lexer, 'word', run);
+  const known = knownRun(run);
+  if (known !== null) for (const [kind, text] of known) emit(lexer, kind, text);
+  else if (isWord(lexer, start, run)) emit(lexer, 'word', run);
   else for (const letter of run) emit(lexer, 'sym', letter);
+}
+
+type Piece = readonly [kind: Token['kind'], text: string];
+
+/** Tokens of a run of letters that has a meaning in mathematics; null for others. */
+function knownRun(run: string): readonly Piece[] | null {
+  const lower = run.toLowerCase();
+  if (lower === 'and' || lower === 'or') return [['sep', lower]];
+  if (functionNames.has(lower)) return [['fn', functionAliases[lower] ?? lower]];
+  if (PLAIN_COMMANDS.has(lower)) return [['cmd', lower === 'sqrt' ? 'plain sqrt' : lower]];
+  if (symbolNames[lower] !== undefined) return [['sym', symbolNames[lower]]];
+  return run.length === 1 || greek.has(run) ? [['sym', run]] : functionOfLetter(run);
+}
+
+/** `sinx` and the like. */
+function functionOfLetter(run: string): readonly Piece[] | null {
+  const [, name, letter] = /^(sin|cos|tan|ln)([xyt])$/.exec(run) ?? [];
+  if (name === undefined || letter === undefined) return null;
+  return [
+    ['fn', name],
+    ['sym', letter],
+  ];
 }
 
 const PROSE: ReadonlySet<string> = new Set(
@@ -201,20 +214,27 @@ function command(lexer: Lexer): undefined {
   else named(lexer, name);
 }
 
-const FRACTIONS: ReadonlySet<string> = new Set(['frac', 'dfrac', 'tfrac', 'cfrac']);
-const BINOMIALS: ReadonlySet<string> = new Set(['binom', 'dbinom', 'tbinom']);
+const TWO_PLACE: Readonly<Record<string, string>> = {
+  frac: 'frac',
+  dfrac: 'frac',
+  tfrac: 'frac',
+  cfrac: 'frac',
+  binom: 'binom',
+  dbinom: 'binom',
+  tbinom: 'binom',
+};
+const EMPTY_SETS: ReadonlySet<string> = new Set(['emptyset', 'varnothing']);
 
 function named(lexer: Lexer, name: string): undefined {
   if (styleCommands.has(name)) return styled(lexer, name);
   if (textCommands.has(name)) return words(lexer, name);
-  if (FRACTIONS.has(name)) return emit(lexer, 'cmd', 'frac');
-  if (BINOMIALS.has(name)) return emit(lexer, 'cmd', 'binom');
+  if (TWO_PLACE[name] !== undefined) return emit(lexer, 'cmd', TWO_PLACE[name]);
   if (functionNames.has(name)) return emit(lexer, 'fn', functionAliases[name] ?? name);
   if (name === 'begin' || name === 'end') return environment(lexer, name);
   if (name === 'mathbb') return blackboard(lexer);
   const symbolName = name === 'Pi' ? undefined : symbolNames[name];
   if (symbolName !== undefined) return emit(lexer, 'sym', symbolName);
-  if (name === 'emptyset' || name === 'varnothing') return emit(lexer, 'sym', 'emptyset');
+  if (EMPTY_SETS.has(name)) return emit(lexer, 'sym', 'emptyset');
   emit(lexer, greek.has(name) ? 'sym' : 'cmd', name);
 }
 
@@ -259,13 +279,12 @@ function words(lexer: Lexer, command: string): undefined {
   if (content === null) return;
   const text = content.replaceAll(/\\[ ,;!]|~|\s+/g, ' ');
   const trimmed = text.trim();
-  const gap = lexer.gap || text.startsWith(' ');
-  lexer.gap = gap;
+  lexer.gap ||= text.startsWith(' ');
   if (trimmed === '') return;
   const bare = trimmed.toLowerCase().replaceAll(/^[,;\s]+|[,;\s]+$/g, '');
-  if (bare === '' || bare === 'and' || bare === 'or') emit(lexer, 'sep', bare === '' ? ',' : bare);
-  else if (/^[-+(]*[.0-9]/.test(trimmed) || trimmed.includes('\\')) splice(lexer, trimmed);
-  else if (trimmed.length === 1 && command !== 'text' && command !== 'mbox') emit(lexer, 'sym', trimmed);
+  if (/^(?:and|or)?$/.test(bare)) emit(lexer, 'sep', bare || ',');
+  else if (/^[-+(]*[.0-9]|\\/.test(trimmed)) splice(lexer, trimmed);
+  else if (trimmed.length === 1 && !/^(?:text|mbox)$/.test(command)) emit(lexer, 'sym', trimmed);
   else if (functionNames.has(bare)) emit(lexer, 'fn', functionAliases[bare] ?? bare);
   else emit(lexer, 'text', trimmed.replaceAll(/[{}$]/g, ''));
   lexer.gap = text.endsWith(' ');
