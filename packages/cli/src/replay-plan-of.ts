@@ -3,7 +3,7 @@ import { planReplay, type ReplayPlan, type ReplaySpec } from '@perwatt/harness';
 import { parseDuration } from './duration.js';
 import { keptFlags, type ReplayFlags } from './replay-session.js';
 import type { LoadTarget } from './replay-thread-messages.js';
-import type { ReadTrace } from './replay-trace-thread.js';
+import type { ReadTrace } from './replay-trace-reader.js';
 import { turnPlayOf } from './replay-turns.js';
 
 export interface PlanInput {

@@ -32,7 +32,7 @@ import type { LoadTarget } from '../replay-thread-messages.js';
 import { loadThreads } from '../replay-threads.js';
 import { tokenCheck } from '../replay-token-check.js';
 import { openCounter, parseTokenizer } from '../replay-tokens.js';
-import { type ReadTrace, readTrace, type TraceJob } from '../replay-trace-thread.js';
+import { type ReadTrace, readTrace, type TraceJob } from '../replay-trace-reader.js';
 import { checkTurnFlags, policyOf } from '../replay-turns.js';
 import { parseSlo } from '../slo-flags.js';
 
@@ -158,7 +158,7 @@ async function replay(session: ReplaySession, io: Io, deps: ReplayDeps): Promise
   try {
     const counting = tokenizerOf(flags, { target, model: facts.model, io });
     const job = traceJob(trace, arrivals, { flags, io, textFile: place.path, counting });
-    const read = await readTrace(job, io.signal);
+    const read = await readTrace({ ...job, arrays: `${place.path}.rows` }, io.signal);
     const opened = { ...read, rows: place.opened(read.rows) };
     await replayRead({ session, read: opened, arrivals, facts, target, counting }, io, deps);
   } finally {
