@@ -1,6 +1,6 @@
 import { calls, type LoadColumns } from '@perwatt/core';
 import type { ArraysOf } from '@perwatt/records';
-import { textArray } from './column-arrays.js';
+import { textsOf } from './column-arrays.js';
 
 /** What the rows of one sitting of a load have in common. */
 export interface LoadOwner {
@@ -12,32 +12,29 @@ export interface LoadOwner {
   readonly phase: 'warmup' | 'measure';
 }
 
-/** What the caller of an engine knows of a call beside its columns, by the number of its row. */
-export interface LoadRow {
-  readonly query_id: string;
-  readonly max_tokens: number;
-  /** Order of dispatch. */
-  readonly seq: number;
+/** What the caller of an engine knows of a call beside its columns, by the number of its row, which is the order of dispatch. */
+export interface LoadRowFacts {
+  query_id(row: number): string;
+  max_tokens(row: number): number;
 }
 
 /** The columns of the `calls` table for calls of which each is a query of its own, greedy and sent once. */
 export function callArrays(
   columns: LoadColumns,
   owner: LoadOwner,
-  rowOf: (row: number) => LoadRow,
+  facts: LoadRowFacts,
 ): ArraysOf<typeof calls> {
-  const n = columns.length;
-  const rows = Array.from(columns.row, rowOf);
+  const { length: n, row } = columns;
   const name = (text: string) => ({ names: [text], indices: new Uint8Array(n) });
   const none = new Uint8Array(n);
   const own = {
     run_id: name(owner.run_id),
     cell_id: name(owner.cell_id),
-    query_id: textArray(rows.map(({ query_id }) => query_id)),
-    call_id: textArray(rows.map(() => '0')),
+    query_id: textsOf(n, (i) => facts.query_id(row[i] ?? 0)),
+    call_id: textsOf(n, () => '0'),
     sitting: { values: new Uint16Array(n).fill(owner.sitting) },
     phase: name(owner.phase),
-    seq: { values: Uint32Array.from(rows, ({ seq }) => seq) },
+    seq: { values: Uint32Array.from(row) },
     role: name('solver'),
     endpoint: name(owner.endpoint),
     model: name(owner.model),
@@ -45,7 +42,7 @@ export function callArrays(
     round: { values: new Uint16Array(n) },
     branch: { values: new Uint16Array(n), valid: none },
     retry: { values: new Uint8Array(n) },
-    max_tokens: { values: Uint32Array.from(rows, ({ max_tokens }) => max_tokens) },
+    max_tokens: { values: Uint32Array.from(row, facts.max_tokens) },
     temperature: { values: new Float64Array(n) },
     top_p: { values: new Float64Array(n).fill(1) },
     seed: { values: new Uint32Array(n), valid: none },

@@ -61,11 +61,10 @@ export function openReplaySink({ run, plan, power, left, sitting, onCalls }: Sin
     take(columns, facts) {
       onCalls(columns, facts);
       beside?.take(columns, facts);
-      const arrays = callArrays(columns, owner, (index) => ({
-        query_id: `${cell_id}/${left.row[index]}/0`,
-        max_tokens: left.output_tokens[index] ?? 0,
-        seq: index,
-      }));
+      const arrays = callArrays(columns, owner, {
+        query_id: (index) => `${cell_id}/${left.row[index]}/0`,
+        max_tokens: (index) => left.output_tokens[index] ?? 0,
+      });
       writer.appendArrays(arrays);
       if (writer.pendingRows >= FLUSH_ROWS) flush();
     },
