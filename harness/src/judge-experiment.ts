@@ -1,9 +1,37 @@
-import { type CellFile, repeatsMade, type VerdictReason } from '@perwatt/records';
+import {
+  type CellFile,
+  type CoolDownFacts,
+  repeatsMade,
+  type VerdictReason,
+  type WarmUpFacts,
+} from '@perwatt/records';
 
 /** What of the plan of a cell did not come about as it should. */
-export function* experimentFindings({ stopping }: CellFile): Generator<VerdictReason> {
+export function* experimentFindings({ stopping, sittings }: CellFile): Generator<VerdictReason> {
   if (stopping?.stopped === 'cap' && !isNarrow(stopping)) yield notNarrow(stopping);
+  for (const { cool_down, warm_up } of sittings) {
+    if (cool_down?.state === 'gave_up') yield warmStart(cool_down);
+    if (warm_up?.stable === false) yield notWarm(warm_up);
+  }
 }
+
+function warmStart({ waited_s, readings }: CoolDownFacts): VerdictReason {
+  const high = readings.map(
+    ({ what, value, limit, unit }) =>
+      `${what} ${value.toFixed(1)} ${unit}, limit ${limit.toFixed(1)} ${unit}`,
+  );
+  return {
+    code: 'warm_start',
+    text: `it began before the machine was idle again: after ${waited_s.toFixed(0)} s ${high.join('; ')}`,
+    fix: 'Raise `max_s` of `cool_down`, cool the machine, or stop what keeps it busy.',
+  };
+}
+
+const notWarm = ({ reason }: WarmUpFacts): VerdictReason => ({
+  code: 'warm_up_unstable',
+  text: `its warm-up did not settle: ${reason}`,
+  fix: 'Raise `max_rounds`, `max_s` or `tolerance` of `warm_up`.',
+});
 
 type Stopping = NonNullable<CellFile['stopping']>;
 

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import { type Client, type EndpointFacts, messageOf, PerwattError } from '@perwatt/core';
-import type { CellFile } from '@perwatt/records';
+import type { CellFile, CoolDownFacts } from '@perwatt/records';
 import type { createClientPool } from './client-pool.js';
+import { pause } from './deps.js';
 import type { IdleBaselines } from './idle-baselines.js';
+import type { Levels } from './levels.js';
 import type { Cell, Plan } from './plan.js';
 import type { CellResult } from './progress.js';
 import { type CellWorld, measureIdle, runSitting } from './run-cell.js';
 import { type Settled, settleCell } from './settle.js';
+import { coolDown } from './thermal-gate.js';
 
 /** What the cells of a run share. */
 export interface CellTools {
@@ -53,6 +56,7 @@ async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promis
   const earlier_flags = world.power.flags();
   const key = cell.load_key;
   const switched = await pool.release(key);
+  const cool_down = await waitUntilIdle(idle.idleLevels(switched ? null : key), world);
   if (switched) await idle.hostIdle();
   world.progress.phase('loading the model');
   const { client, facts } = await pool.open(key, () =>
@@ -67,7 +71,8 @@ async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promis
   const within = endingWith(client, world);
   run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, facts, plan) });
   const before = await idle.loadedBefore(key);
-  await runSitting(cell, { client, endpoint: facts, baselines: [...idle.hostBefore(), ...before] }, within);
+  const baselines = [...idle.hostBefore(), ...before];
+  await runSitting(cell, { client, endpoint: facts, baselines, cool_down }, within);
   const sitting = run.readCell(cell.id).sittings.length - 1;
   const after = await measureIdle(within, { kind: 'loaded_idle', when: 'after', shared: false });
   idle.awaitsHostAfter(cell, sitting);
@@ -89,6 +94,26 @@ async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promis
     accuracy: settled.accuracy,
     queries: settled.queries,
   };
+}
+
+/** Waits as the protocol's gate says; null where it has none. Throws when the run is stopped meanwhile. */
+async function waitUntilIdle(
+  levels: Levels | null,
+  { plan, power, deps, signal, progress }: CellWorld,
+): Promise<CoolDownFacts | null> {
+  const { cool_down_gate: gate, cooldown_s } = plan.protocol;
+  if (gate === undefined) return null;
+  progress.phase('cool-down');
+  const wait = (seconds: number) => pause(seconds * 1000, signal, deps.timer);
+  const read = () => {
+    power.drain();
+    return power.levels();
+  };
+  const nowS = () => Number(deps.clock.now()) / 1e9;
+  const facts = await coolDown(gate, levels, { read, nowS, wait, signal });
+  if (facts.state === 'on_time') await wait(cooldown_s);
+  signal.throwIfAborted();
+  return facts;
 }
 
 /** A server that ends by itself ends its cell, and nothing else. */

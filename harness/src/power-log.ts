@@ -1,6 +1,8 @@
 import {
   asObserved,
   blindEvents,
+  type ChannelColumns,
+  type ChannelInfo,
   type Domain,
   explainFlag,
   flagsOf,
@@ -11,6 +13,7 @@ import {
 } from '@perwatt/core';
 import { boundaryOf, type PowerSeries } from '@perwatt/metrics';
 import type { PowerFile, RunFolder, SegmentEntry, SourceFlag } from '@perwatt/records';
+import type { Levels } from './levels.js';
 import { type OpenPowerStream, type PowerSegments, type PowerStream, streamHere } from './power-stream.js';
 import { type SeriesMemory, seriesMemory, type WattsNow } from './series-memory.js';
 
@@ -28,6 +31,8 @@ export interface PowerLog {
   series(): readonly PowerSeries[];
   /** Of the domains of the boundary, over the last second or so. */
   wattsNow(): readonly WattsNow[];
+  /** Temperatures as they were last read, and watts of the domains of the totals over the last second or so. */
+  levels(): Levels;
   /** What the recorders have to say, by source. */
   flags(): readonly SourceFlag[];
   /** Drops samples before `at` from memory; the files keep them. */
@@ -79,6 +84,14 @@ export function openPowerLog(
       channels
         .flatMap((c) => c.memories.flatMap((m) => m.wattsNow() ?? []))
         .filter(({ domain }) => summed.has(domain)),
+    levels: () => ({
+      temperatures_c: new Map(channels.flatMap((c) => [...c.temperatures])),
+      powers_w: new Map(
+        channels
+          .flatMap((c) => c.memories.flatMap((m) => m.wattsNow() ?? []))
+          .map(({ domain, power_w }) => [domain, power_w]),
+      ),
+    }),
     flags: () => channels.flatMap((c) => c.flags()),
     forgetBefore(at) {
       for (const c of channels) for (const m of c.memories) m.forgetBefore(at);
@@ -94,6 +107,8 @@ export function openPowerLog(
 interface Channel {
   readonly stream: PowerStream;
   readonly memories: readonly SeriesMemory[];
+  /** By device and channel, °C. */
+  readonly temperatures: ReadonlyMap<string, number>;
   drain(): void;
   flags(): readonly SourceFlag[];
   close(): void;
@@ -117,6 +132,20 @@ function remember(columns: SampleColumns, memories: readonly SeriesMemory[]): vo
       lo_j: columns.booked_lo_j[i] ?? 0,
       hi_j: columns.booked_hi_j[i] ?? 0,
     });
+  }
+}
+
+function rememberTemperatures(
+  { channel, value, value_valid }: ChannelColumns,
+  infos: readonly ChannelInfo[],
+  temperatures: Map<string, number>,
+): void {
+  for (let i = 0; i < channel.length; i++) {
+    const info = infos[channel[i] ?? -1];
+    if (info?.unit !== '°C') continue;
+    const name = `${info.device} ${info.channel}`;
+    if (value_valid[i] === 1) temperatures.set(name, value[i] ?? 0);
+    else temperatures.delete(name);
   }
 }
 
@@ -157,10 +186,15 @@ function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptio
     run.updateManifest({ power: run.manifest.power.map((p) => (p.file === file ? { ...p, ...now } : p)) });
   };
   const flags = () => flagsOf(stream.status());
+  const temperatures = new Map<string, number>();
+  const noteTemperatures = () => {
+    const columns = stream.drainChannels?.();
+    if (columns !== undefined) rememberTemperatures(columns, stream.channels ?? [], temperatures);
+  };
   let noted = kindsOf(flags());
   const drain = () => {
     remember(stream.drain(), memories);
-    stream.drainChannels?.();
+    noteTemperatures();
     const kinds = kindsOf(flags());
     if (kinds === noted) return;
     noted = kinds;
@@ -169,12 +203,13 @@ function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptio
   return {
     stream,
     memories,
+    temperatures,
     drain,
     flags: () => flags().map((flag) => ({ source: source.name, flag })),
     close() {
       stream.stop();
       remember(stream.drain(), memories);
-      stream.drainChannels?.();
+      noteTemperatures();
       note(stream.close());
     },
   };

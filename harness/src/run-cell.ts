@@ -10,6 +10,7 @@ import { meanPower } from '@perwatt/metrics';
 import {
   type Baseline,
   type CellFile,
+  type CoolDownFacts,
   completedQueries,
   type LoopFacts,
   queryId,
@@ -28,6 +29,7 @@ import type { Progress } from './progress.js';
 import { answerRow, runQuery } from './run-query.js';
 import { sendRepeats } from './run-repeats.js';
 import { openSittingLog, type SittingLog } from './sitting-log.js';
+import { warmUp } from './warm-up.js';
 
 export interface CellWorld {
   readonly run: RunFolder;
@@ -101,6 +103,8 @@ export interface SittingInput {
   readonly endpoint: EndpointFacts;
   /** Baselines taken before this sitting that hold for it too. */
   readonly baselines: readonly Baseline[];
+  /** How the wait for an idle machine ended; null where there was no gate. */
+  readonly cool_down: CoolDownFacts | null;
 }
 
 /**
@@ -123,16 +127,7 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     nextSeq: () => seq++,
   };
   progress.phase('warm-up');
-  const warmups = warmupItems(cell, world);
-  for (const [n, item] of warmups.entries()) {
-    if (signal.aborted) break;
-    const query_id = `${cell.id}/warmup/${index}.${n}`;
-    await runQuery(
-      cell,
-      { item, repeat: 0 },
-      { ...base, query_id, phase: 'warmup', onCall: (call) => log.append([call], []) },
-    );
-  }
+  const warmed = await warmUp(cell, { ...base, log, endpoint: input.endpoint }, world);
   const pids = input.endpoint.pids;
   const server = await watchServer(input.client);
   const cpuBefore = deps.cpuTimes(pids);
@@ -144,7 +139,9 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     boot_id: deps.bootId(),
     start_ns: String(start),
     end_ns: null,
-    warmup_calls: warmups.length,
+    warmup_calls: warmed.queries,
+    ...(warmed.facts === null ? {} : { warm_up: warmed.facts }),
+    ...(input.cool_down === null ? {} : { cool_down: input.cool_down }),
     baselines: input.baselines,
     foreign_load_ratio: null,
     suspended: null,
@@ -266,10 +263,6 @@ function sendQueries(cell: Cell, todo: readonly OpenQuery[], context: Sending): 
     ...(world.deps.timer && { timer: world.deps.timer }),
   });
 }
-
-/** The last items of the data set, so that a warm-up is like the load and a prompt cache gains least from it. */
-const warmupItems = (cell: Cell, { plan }: CellWorld): readonly Item[] =>
-  cell.dataset.items.slice(-Math.min(plan.protocol.warmup_calls, cell.dataset.items.length));
 
 type Cpu = ReturnType<HarnessDeps['cpuTimes']>;
 

@@ -282,7 +282,7 @@ async function runCells(world: CellWorld, options: RunOptions): Promise<void> {
       const result = await tryCell(lease.value, { world, pool, idle, breaker });
       options.onCell?.(result);
       await (result.status === 'interrupted' ? queue.fail(lease) : queue.complete(lease));
-      if (result.status === 'skipped') continue;
+      if (result.status === 'skipped' || plan.protocol.cool_down_gate !== undefined) continue;
       progress.phase('cool-down');
       await pause(plan.protocol.cooldown_s * 1000, signal, world.deps.timer);
     }

@@ -75,14 +75,12 @@ export {
   type LoadEngine,
   type LoadEngineNeeds,
   type LoadJob,
-  type LoadPreset,
   lateParentPolicies,
-  loadPresets,
   SloLimits,
   SteadyRule,
-export { type LoadPreset, loadPresets } from './load-preset.js';
   type TrimAmount,
 } from './load.js';
+export { type LoadPreset, loadPresets } from './load-preset.js';
 export {
   type AcceleratorEntry,
   type AgentEntry,
