@@ -1,4 +1,5 @@
 import type { Grade, GradeInput } from '@perwatt/core';
+import { plainGrade as grade } from './plain-grade.js';
 import { reasoningPolicy } from './policy.js';
 import { cutNextQuestion, prepare } from './prepare.js';
 import type { Range } from './reasoning.js';
@@ -96,16 +97,3 @@ function compared(
     flags: [...new Set([...found.flags, ...flags])],
   });
 }
-
-const grade = (input: GradeInput, verdict: Grade['verdict'], rest: Partial<Grade>): Grade => ({
-  verdict,
-  score: verdict === 'unscored' ? null : 0,
-  extracted: null,
-  span: null,
-  rule: null,
-  salvaged: null,
-  reason: null,
-  flags: [],
-  mode: input.mode ?? 'robust',
-  ...rest,
-});
