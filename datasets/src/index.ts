@@ -36,3 +36,9 @@ export {
   type WritableTrace,
   writable,
 } from './traces/write-trace.js';
+export { programLanguage } from './worlds/program/language.js';
+export { parseProgram } from './worlds/program/parse.js';
+export { type ProgramResult, type RunOptions, runProgram } from './worlds/program/run.js';
+export type { Program } from './worlds/program/syntax.js';
+export { type ProgramValue, parseValues, writeValue } from './worlds/program/value.js';
+export { worldById, worldOf, worlds } from './worlds/worlds.js';

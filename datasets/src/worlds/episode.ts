@@ -9,7 +9,8 @@ export interface Turn<S> {
 
 /** How a world goes on. States are values: nothing is shared between episodes, and no state is changed in place. */
 export interface Rules<S> {
-  take(state: S, action: string): Turn<S>;
+  /** `action` is the action in what was written, `written` all of it. */
+  take(state: S, action: string, written: string): Turn<S>;
   admissible(state: S): readonly string[] | null;
   won(state: S): boolean;
   /** The episode is over although it isn't won; never, unless told. */
@@ -42,7 +43,7 @@ export function episodeOf<S>(
           'INPUT_INVALID',
           `the episode is over after ${actions.length} actions; "${action.slice(0, 80)}" comes too late`,
         );
-      const turn = rules.take(state, actionText(action));
+      const turn = rules.take(state, actionText(action), action);
       state = turn.state;
       actions.push(action);
       return { observation: turn.observation, valid: turn.valid, done: ended() };

@@ -86,6 +86,9 @@ test('the digests of ten questions are those of every other run and machine', as
   expect(Object.fromEntries(digests)).toMatchInlineSnapshot(`
     {
       "blocksworld": "9664a1065a96",
+      "code_f": "802f485a10b0",
+      "code_i": "b725f80d6aec",
+      "code_o": "702b0a9300e8",
       "household": "cbcab5a57b33",
     }
   `);
