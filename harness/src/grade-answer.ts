@@ -65,19 +65,22 @@ const abstained = (mode: GraderMode, reason: string | null): Grade => ({
 export interface GradeOwner {
   readonly run_id: string;
   readonly cell_id: string;
-  readonly item_id: string;
+  readonly item: Item;
   readonly pass: number;
-  readonly grader: Pick<Grader, 'id' | 'version'>;
+  readonly grader: Grader;
   readonly known_bad: boolean;
 }
 
-/** The `grades` row of one grade. */
+/** The `grades` row of one grade, its class left open. */
 export function gradeRow(answer: TextRow, grade: Grade, owner: GradeOwner): GradeRow {
-  const { grader, ...rest } = owner;
+  const { grader, item, ...rest } = owner;
   return {
     ...rest,
     query_id: answer.query_id,
+    item_id: item.id,
     sitting: answer.sitting,
+    answer: votedAnswer(answer, grade, { grader, item }),
+    answer_class: null,
     grader: grader.id,
     grader_version: grader.version,
     mode: grade.mode,
@@ -90,5 +93,45 @@ export function gradeRow(answer: TextRow, grade: Grade, owner: GradeOwner): Grad
     salvaged: grade.salvaged,
     reason: grade.reason,
     flags: grade.flags.length === 0 ? null : grade.flags.join(' '),
+  };
+}
+
+/** What of an answer votes: its canonical form in robust mode, the extracted text in official mode; null where nothing was judged. */
+function votedAnswer(
+  { text }: TextRow,
+  { verdict, mode, extracted }: Grade,
+  { grader, item }: Pick<GradeOwner, 'grader' | 'item'>,
+): string | null {
+  if (verdict !== 'correct' && verdict !== 'incorrect') return null;
+  return mode === 'official' ? extracted : (grader.extract(text ?? '', item) ?? extracted);
+}
+
+/**
+ * Numbers the different answers of every item, greedily in order: an answer joins the first class whose first member is the
+ * same answer. `earlier` rows come first, those without a number are left out.
+ */
+export function answerClasses(
+  grader: Pick<Grader, 'same'>,
+  earlier: readonly GradeRow[],
+): (row: GradeRow) => GradeRow {
+  const firsts = new Map<string, string[]>();
+  const listOf = ({ mode, item_id }: GradeRow) => {
+    const key = `${mode}/${item_id}`;
+    const known = firsts.get(key) ?? [];
+    firsts.set(key, known);
+    return known;
+  };
+  for (const row of earlier) {
+    const list = listOf(row);
+    if (row.answer !== null && row.answer_class === list.length) list.push(row.answer);
+  }
+  return (row) => {
+    const { answer, mode } = row;
+    if (answer === null) return row;
+    const list = listOf(row);
+    const same = (first: string) => first === answer || (mode === 'robust' && grader.same(first, answer));
+    const at = list.findIndex(same);
+    if (at < 0) list.push(answer);
+    return { ...row, answer_class: at < 0 ? list.length - 1 : at };
   };
 }

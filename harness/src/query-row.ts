@@ -35,7 +35,7 @@ export function gradedQuery(answer: TextRow, input: QueryRowInput): GradedQuery 
   const grade = grades[graderModes.indexOf(cell.mode)];
   if (grade === undefined) throw new RangeError(`no grade in mode ${cell.mode}`);
   const known_bad = cell.dataset.known_bad?.includes(item.id) ?? false;
-  const owner = { run_id, cell_id: cell.id, item_id: item.id, pass: 0, grader, known_bad };
+  const owner = { run_id, cell_id: cell.id, item, pass: 0, grader, known_bad };
   return {
     row: rowOf(answer, { ...input, item, repeat: id.repeat, grade }),
     grades: grades.map((own, i) => gradeRow(answer, { ...own, mode: graderModes[i] ?? own.mode }, owner)),

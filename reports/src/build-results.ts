@@ -79,6 +79,9 @@ export function assembleResults(run: RunFolder, { power, computed }: Parts): Run
     ...draft,
     not_measured: notMeasured(draft),
     timeline: powerTimeline(power, run.cells(), manifest.clocks),
+    unparsed_answers: Object.fromEntries(
+      computed.map(({ draft: { cell_id }, unparsed }) => [cell_id, unparsed]),
+    ),
     shown_queries: Object.fromEntries(computed.map(({ draft: { cell_id }, shown }) => [cell_id, shown])),
   };
 }

@@ -9,6 +9,7 @@ import {
 import { baselineFacts } from './baseline-facts.js';
 import { readColumnsOf } from './cell-columns.js';
 import { cellInput } from './cell-input.js';
+import { type Grading, gradingOf } from './grading.js';
 import { physicsFlag, physicsOf } from './physics.js';
 import type { CellResult, ShownQuery, UnparsedAnswer } from './results-types.js';
 import { shownIds, shownQueries, unparsedAnswers } from './shown-queries.js';
@@ -28,9 +29,10 @@ interface Computed {
   readonly metrics: CellMetrics;
   readonly physics: readonly PhysicsFinding[];
   readonly torn: readonly string[];
+  readonly grading: Grading | null;
 }
 
-const draftOf = (cell: CellFile, { metrics: computed, physics, torn }: Computed): CellDraft => ({
+const draftOf = (cell: CellFile, { metrics: computed, physics, torn, grading }: Computed): CellDraft => ({
   cell_id: cell.cell_id,
   point: cell.point,
   position: cell.position,
@@ -53,6 +55,7 @@ const draftOf = (cell: CellFile, { metrics: computed, physics, torn }: Computed)
   guess_rate: computed.guess_rate,
   above_guessing: computed.above_guessing,
   accuracy_bounds: computed.accuracy_bounds,
+  grading,
   physics,
   ledgers: cell.ledgers,
   provenance: cell.provenance,
@@ -75,7 +78,7 @@ export function computeCell(
     shippedCatalogue(),
   );
   return {
-    draft: draftOf(cell, { metrics: computed, physics, torn: read.torn }),
+    draft: draftOf(cell, { metrics: computed, physics, torn: read.torn, grading: gradingOf(run, cell) }),
     shown: shownQueries(read.queries, texts, { withheld }),
     unparsed: unparsedAnswers(read.queries, texts),
   };

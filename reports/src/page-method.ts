@@ -27,9 +27,13 @@ function shownList(cell: CellResult, results: RunResults): Html {
   const queries = results.shown_queries[cell.cell_id] ?? [];
   if (queries.length === 0) return html``;
   const { model, dataset, strategy, load } = cell.point;
+  const missing =
+    cell.provenance?.dataset.withhold === true
+      ? '(withheld: the authors of the data set ask not to show its questions)'
+      : '(no completion recorded)';
   const texts = queries.map(
     ({ item_id, verdict, prompt, completion, extracted }) => html`<h3>${item_id}: ${verdict}</h3>
-${prompt === null ? html`` : html`<pre>${prompt}</pre>`}<pre>${completion ?? '(no completion recorded)'}</pre><p class="small soft">answer found: ${extracted ?? 'none'}</p>`,
+${prompt === null ? html`` : html`<pre>${prompt}</pre>`}<pre>${completion ?? missing}</pre><p class="small soft">answer found: ${extracted ?? 'none'}</p>`,
   );
   return html`<details><summary>${[model, dataset, strategy, load].join(' · ')}: ${queries.length} queries</summary>${texts}</details>`;
 }

@@ -2,6 +2,7 @@ import { pointAxes } from '@perwatt/core';
 import type { MetricId } from '@perwatt/metrics';
 import { formatPercent, formatShare } from './format.js';
 import { type Html, html } from './html.js';
+import { besideHeadline } from './page-grading.js';
 import {
   boundsNote,
   breakable,
@@ -42,6 +43,7 @@ function accuracyCell(cell: CellResult): Html {
     `n = ${counts.scored}`,
     guess === null ? null : `${guess}${above_guessing === false ? ', not above' : ''}`,
     unscoredText(cell),
+    ...besideHeadline(cell),
   ].filter((line) => line !== null);
   const odd = oddVerdicts(cell);
   return html`<td class="n">${formatShare(metrics.accuracy)}${lines.map((line) => html`<small class="wrap">${line}</small>`)}${odd === null ? html`` : html`<small class="wrap">${odd}</small>`}</td>`;

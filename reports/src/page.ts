@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Figure } from './figure.js';
 import { type Html, html, scriptJson, scriptText } from './html.js';
+import { gradingSection, subjectSection } from './page-grading.js';
 import { headline } from './page-headline.js';
 import { ledgerSection } from './page-ledger.js';
 import { answersSection, methodSection, notMeasuredSection } from './page-method.js';
@@ -61,6 +62,8 @@ ${plot(pareto, 'Accuracy against energy', { note: paretoNote, low: false })}
 ${plot(power, 'Power over time', { note: powerNote, low: true })}
 ${notMeasuredSection(results)}
 ${ledgerSection(results)}
+${gradingSection(results)}
+${subjectSection(results)}
 ${answersSection(results)}
 ${methodSection(results)}
 ${provenanceSection(results)}

@@ -1,5 +1,6 @@
 import { axisNames, type Provenance } from '@perwatt/core';
 import type { Metric, MetricId, MetricValue } from '@perwatt/metrics';
+import type { ModeFigures } from './grading.js';
 import type { CellResult, RunResults } from './results-types.js';
 
 type Value = string | number | boolean | null;
@@ -36,6 +37,54 @@ function metricFields({ id, energy }: Metric<MetricId>, metric: MetricValue): [s
   ];
 }
 
+const shareFields = (name: string, share: ModeFigures['accuracy'] | undefined): [string, Value][] => [
+  [name, share?.value ?? null],
+  [`${name}__lo`, share?.lo ?? null],
+  [`${name}__hi`, share?.hi ?? null],
+];
+
+/** Accuracy of the run's own grading in one mode, with what of it stands beside the headline. */
+function modeFields(mode: 'robust' | 'official', figures: ModeFigures | undefined): [string, Value][] {
+  return [
+    ...shareFields(`accuracy_${mode}`, figures?.accuracy),
+    [`queries_unparsed_${mode}`, figures?.verdicts.unparsed ?? null],
+  ];
+}
+
+function gradingFields({ grading }: CellResult): [string, Value][] {
+  const own = grading?.figures.filter(({ pass }) => pass === 0) ?? [];
+  const headline = own.find(({ mode }) => mode === grading?.headline);
+  return [
+    ['grading', grading?.headline ?? null],
+    ...modeFields(
+      'robust',
+      own.find(({ mode }) => mode === 'robust'),
+    ),
+    ...modeFields(
+      'official',
+      own.find(({ mode }) => mode === 'official'),
+    ),
+    ['verdicts_differ', grading?.differing ?? null],
+    ['queries_known_bad', grading?.known_bad_queries ?? null],
+    ...shareFields('accuracy_without_known_bad', headline?.without_known_bad),
+    ['accuracy_strict', headline?.strict?.value ?? null],
+    ['accuracy_answered_only', headline?.answered_only.value ?? null],
+    ...attemptFields(headline?.attempts ?? null),
+  ];
+}
+
+/** Over all repeats of each item. */
+function attemptFields(attempts: ModeFigures['attempts']): [string, Value][] {
+  const last = attempts?.at.at(-1);
+  return [
+    ['attempts_k', attempts?.k ?? null],
+    ['avg_at_k', attempts?.avg_at_k ?? null],
+    ['pass_at_k', last?.pass_at_k ?? null],
+    ['pass_all_k', last?.pass_all_k ?? null],
+    ['maj_at_k', last?.maj_at_k ?? null],
+  ];
+}
+
 function fieldsOf({ run_id, protocol, metrics, cells }: RunResults, cell: CellResult): [string, Value][] {
   const variants = cells.some(({ point }) => point.variant !== undefined);
   const boundary = cell.energy.boundary;
@@ -59,6 +108,7 @@ function fieldsOf({ run_id, protocol, metrics, cells }: RunResults, cell: CellRe
       `queries_${key}`.replace('queries_calls', 'calls').replace('queries_repeats', 'repeats'),
       cell.counts[key],
     ]),
+    ...gradingFields(cell),
     ['guess_rate', cell.guess_rate],
     ['on_front', cell.on_front],
     ...metrics.flatMap((metric) => metricFields(metric, cell.metrics[metric.id])),

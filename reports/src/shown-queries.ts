@@ -1,6 +1,6 @@
 import type { TextRow } from '@perwatt/core';
 import type { QueryArrays } from './cell-columns.js';
-import type { ShownQuery } from './results-types.js';
+import type { ShownQuery, UnparsedAnswer } from './results-types.js';
 import { textAt } from './text-index.js';
 
 const EACH = 5;
@@ -22,18 +22,20 @@ function shownRows({ columns: { verdict }, rows }: QueryArrays): number[] {
   return [...right, ...other];
 }
 
-/**
- * A few queries of a cell to look at: the first five that are right and the first five that are not. `textsOf` gives the
- * texts of queries by their ids: no others are asked for.
- */
+interface ShowOptions {
+  /** The authors of the data set ask not to show its questions. */
+  readonly withheld: boolean;
+}
+
+/** A few queries of a cell to look at: the first five that are right and the first five that are not. */
 export function shownQueries(
   queries: QueryArrays,
-  textsOf: (ids: ReadonlySet<string>) => readonly TextRow[],
+  texts: readonly TextRow[],
+  { withheld }: ShowOptions,
 ): ShownQuery[] {
   const { columns } = queries;
-  const rows = shownRows(queries).map((row) => ({ row, query_id: textAt(columns.query_id, row) }));
-  const texts = textsOf(new Set(rows.map(({ query_id }) => query_id)));
-  return rows.map(({ row, query_id }) => {
+  return shownRows(queries).map((row) => {
+    const query_id = textAt(columns.query_id, row);
     const first = (kind: string) =>
       cut(
         texts.find(
@@ -41,7 +43,8 @@ export function shownQueries(
             own.query_id === query_id && own.sitting === columns.sitting.values[row] && own.kind === kind,
         )?.text,
       );
-    const extracted = columns.extracted.valid?.[row] === 0 ? null : textAt(columns.extracted, row);
+    const extracted =
+      withheld || columns.extracted.valid?.[row] === 0 ? null : textAt(columns.extracted, row);
     return {
       item_id: textAt(columns.item_id, row),
       verdict: columns.verdict.names[columns.verdict.indices[row] ?? -1] ?? '',
@@ -49,5 +52,36 @@ export function shownQueries(
       completion: first('completion'),
       extracted: cut(extracted),
     };
+  });
+}
+
+const UNPARSED = 100;
+const TAIL = 240;
+
+function unparsedRows({ columns: { verdict }, rows }: QueryArrays): number[] {
+  const wanted = verdict.names.indexOf('unparsed');
+  const found: number[] = [];
+  for (let row = 0; row < rows && found.length < UNPARSED && wanted >= 0; row++)
+    if (verdict.indices[row] === wanted) found.push(row);
+  return found;
+}
+
+/** Ids of all queries whose texts are shown in part, so that they are read once. */
+export const shownIds = (queries: QueryArrays): ReadonlySet<string> =>
+  new Set(
+    [...shownRows(queries), ...unparsedRows(queries)].map((row) => textAt(queries.columns.query_id, row)),
+  );
+
+/** The first hundred queries in whose answers nothing was found, each with the end of what came. */
+export function unparsedAnswers(queries: QueryArrays, texts: readonly TextRow[]): UnparsedAnswer[] {
+  const { query_id, item_id, sitting, repeat } = queries.columns;
+  const key = (id: string, of: number | undefined) => `${of}/${id}`;
+  const answers = new Map(
+    texts.filter(({ kind }) => kind === 'answer').map((own) => [key(own.query_id, own.sitting), own.text]),
+  );
+  return unparsedRows(queries).map((row) => {
+    const text = answers.get(key(textAt(query_id, row), sitting.values[row])) ?? null;
+    const end = text === null || text.length <= TAIL ? text : `… ${text.slice(-TAIL)}`;
+    return { item_id: textAt(item_id, row), repeat: repeat.values[row] ?? 0, end };
   });
 }

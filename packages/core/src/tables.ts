@@ -203,6 +203,12 @@ export const grades = {
   span_start: opt('uint32', '', 'Where it begins in the answer of `texts`, in UTF-16 code units.'),
   span_end: opt('uint32', '', 'Where it ends, exclusive.'),
   rule: opt('name', '', 'Extraction rule that found it.'),
+  answer: opt('text', '', 'The answer in the form that votes compare; null where none was judged.'),
+  answer_class: opt(
+    'uint16',
+    '',
+    'Number of the answer among the different ones of its item, pass and mode, over repeats; null without an answer.',
+  ),
   salvaged: opt('text', '', 'What a truncated answer would have given; never used.'),
   reason: opt('text', '', 'Why, where the verdict alone does not say.'),
   flags: opt('text', '', 'What is odd about it, separated by blanks.'),

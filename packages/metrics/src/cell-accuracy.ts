@@ -46,7 +46,7 @@ function scoredOnly({ sums, counts }: ItemScores): ItemScores {
 
 /** Scores of the rows that `keep` takes, by item. */
 export function scoreSums(
-  { length, item, items, score }: QueryColumns,
+  { length, item, items, score }: Pick<QueryColumns, 'length' | 'item' | 'items' | 'score'>,
   keep: (row: number) => boolean = () => true,
 ): ScoreSums {
   const sums = new Float64Array(items);

@@ -30,13 +30,14 @@ export {
 export { type Found, findAccelerator, findModel } from './catalogue/find-entry.js';
 export { type Catalogue, shippedCatalogue } from './catalogue/load-catalogue.js';
 export { withOwnEntries } from './catalogue/own-entries.js';
+export { type Accuracy, accuracyOf, scoreSums } from './cell-accuracy.js';
 export {
   type CallColumns,
   type CellColumns,
   type Codes,
   callsOfQueries,
-  type QueryColumns,
   PARENT_LATE,
+  type QueryColumns,
 } from './cell-columns.js';
 export { type CellContributions, cellContributions } from './cell-contributions.js';
 export { timesOfCalls } from './cell-latency.js';
@@ -123,12 +124,12 @@ export {
   type TimeSummary,
 } from './load/load-tally.js';
 export { judgeSlo, type Slo, type SloName, type SloVerdict, sloOf } from './load/slo.js';
+export { ruleText } from './load/steady-facts.js';
 export {
   type CallSpans,
   type SteadyWindow,
   steadyWindow,
   type TokenArrivals,
-  type TrimAmount,
   tokensInWindow,
 } from './load/steady-state.js';
 export { busyLength, type CallEdges, shareByTime, type TimeShares } from './load/time-shares.js';

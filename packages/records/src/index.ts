@@ -1,3 +1,4 @@
+export { cellEndpoints } from './cell-endpoints.js';
 export { type Compacted, compactCell, compactRun } from './compact-run.js';
 export type { CompactedTable } from './compact-table.js';
 export {
@@ -19,6 +20,7 @@ export type { Finding } from './findings.js';
 export type {
   Baseline,
   BaselinePower,
+  BoundFacts,
   CellFile,
   CellHashes,
   CellPoint,
@@ -40,6 +42,7 @@ export type {
   PowerFile,
   PrunedCell,
   ReplayFacts,
+  RoleLedger,
   RunManifest,
   SegmentEntry,
   Sitting,

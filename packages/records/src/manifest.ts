@@ -361,6 +361,8 @@ export interface CellFile {
   readonly provenance: CellProvenance | null;
   readonly sittings: readonly Sitting[];
   readonly ledgers: readonly DomainLedger[];
+  /** Absent where a strategy has one role at one endpoint, and in older runs. */
+  readonly role_ledgers?: readonly RoleLedger[];
   readonly segments: readonly SegmentEntry[];
   /** Gradings after the run's own, in order; absent where there were none. Rows of others are no finished grading. */
   readonly gradings?: readonly GradingFacts[];
@@ -409,9 +411,33 @@ export interface CellSettings {
   readonly reasoning_effort: string | null;
 }
 
+/** A model behind an endpoint of a strategy other than `main`. */
+export interface BoundFacts {
+  /** Ids of the matrix. */
+  readonly model: string;
+  readonly accelerator: string;
+  readonly endpoint: EndpointFacts;
+}
+
+/** What one role of a strategy took at one endpoint, over the answered queries of all sittings. */
+export interface RoleLedger {
+  readonly role: string;
+  readonly endpoint: string;
+  readonly model: string;
+  readonly calls: number;
+  /** Null where one call's count isn't known. */
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+  /** Joules of the total, shared by time among calls in flight on what a meter is about; null where one isn't known. */
+  readonly energy_j: number | null;
+}
+
 /** What made a cell's answers and grades, by version and digest. */
 export interface CellProvenance {
+  /** What answered calls to `main`. */
   readonly endpoint: EndpointFacts;
+  /** What answered calls to the strategy's other endpoints, by the names that it calls them by; absent where it has none. */
+  readonly bound?: Readonly<Record<string, BoundFacts>>;
   readonly dataset: {
     readonly id: string;
     readonly version: number;

@@ -12,6 +12,11 @@ export const gsm8k = fileSet({
       source: 'Perwatt',
       text: '{question}\nWork step by step and finish with a line "#### N", where N is the answer as a number.',
     },
+    direct: {
+      version: 1,
+      source: 'Perwatt',
+      text: '{question}\nDo not explain. Reply with one line "#### N", where N is the answer as a number.',
+    },
     official: {
       version: 1,
       source: 'lm-evaluation-harness, gsm8k',

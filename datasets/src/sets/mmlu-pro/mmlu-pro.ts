@@ -13,6 +13,11 @@ export const mmluPro = fileSet({
       source: 'Perwatt',
       text: 'The following is a multiple choice question about {subject}. Think step by step and finish with "The answer is (X)", where X is the letter of the right option.\n\nQuestion: {question}\nOptions:\n{options}',
     },
+    direct: {
+      version: 1,
+      source: 'Perwatt',
+      text: 'The following is a multiple choice question about {subject}.\n\nQuestion: {question}\nOptions:\n{options}\n\nDo not explain. Reply with one line "The answer is (X)", where X is the letter of the right option.',
+    },
     official: {
       version: 1,
       source: 'evaluate_from_api.py of TIGER-AI-Lab/MMLU-Pro',
