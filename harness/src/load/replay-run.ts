@@ -46,6 +46,8 @@ export interface ReplayOptions {
   /** Time that idle power is measured for, before and after, s. */
   readonly baseline_s: number;
   readonly slo: Slo;
+  /** Limits and the steady window's rule, for whoever reads the run; what the run has of them stays where they are absent. */
+  readonly judged?: Pick<CellFile, 'slo' | 'steady'>;
   /** Rate that the client reached in its calibration, 1/s; null when it was not tried. */
   readonly calibrated_per_s: number | null;
   readonly signal: AbortSignal;
@@ -99,6 +101,7 @@ export async function runReplay(
   const release = run.lock();
   try {
     if (options.run === undefined) run.writeCell(replayCell(plan, run.manifest.run_id, options));
+    if (options.judged !== undefined) run.writeCell({ ...run.readCell(plan.cell_id), ...options.judged });
     startClock(run, deps);
     settleCrashed(run, plan);
     const power = openPowerLog(run, sources, {

@@ -25,6 +25,7 @@ export interface ReplayFlags extends ArrivalFlags, Omit<TurnFlags, 'shape'> {
   readonly check: boolean;
   readonly baseline: string;
   readonly slo?: string;
+  readonly steady?: string;
   readonly power?: string;
   readonly headersTimeout: string;
   readonly idleTimeout: string;
@@ -60,8 +61,8 @@ export function resumedReplay(trace: string | undefined, flags: ReplayFlags, { c
     throw new PerwattError('INPUT_INVALID', `run ${run.manifest.run_id} is no replay`, {
       hint: 'Go on with it by `perwatt run --resume`.',
     });
-  const { resume, json, quiet, slo, apiKeyEnv } = flags;
-  const own = { resume, json, quiet, slo, apiKeyEnv };
+  const { resume, json, quiet, slo, steady, apiKeyEnv } = flags;
+  const own = { resume, json, quiet, slo, steady, apiKeyEnv };
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   return {
     flags: { ...flags, ...(kept as Partial<ReplayFlags>), ...given },

@@ -1,6 +1,7 @@
 import type { ReplayOutcome } from '@perwatt/harness';
 import type { CallTimeName, LoadSummary, TimeSummary } from '@perwatt/metrics';
 import type { CellFile } from '@perwatt/records';
+import { type ReplaySteady, steadyLines } from './replay-steady.js';
 import { textTable } from './text-table.js';
 
 /** Energy of a replay over the domains of its total; null members where it can't be told. */
@@ -52,7 +53,10 @@ const dash = '–';
 const figure = (value: number | null, digits: number) => (value === null ? dash : value.toFixed(digits));
 
 /** What a replay came to, as lines. */
-export function replayTable({ cell, summary }: ReplayOutcome, width: number): string[] {
+export function replayTable(
+  { cell, summary }: ReplayOutcome,
+  { width, steady }: { readonly width: number; readonly steady: ReplaySteady | null },
+): string[] {
   const rows = (Object.entries(titles) as [CallTimeName, string][]).map(([name, title]) =>
     timeRow(title, summary.times[name]),
   );
@@ -63,6 +67,7 @@ export function replayTable({ cell, summary }: ReplayOutcome, width: number): st
     ...countLines(summary),
     ...sloLines(summary),
     ...energyLines(cell, summary),
+    ...steadyLines(steady),
     ...turnLines(cell),
     ...tokenLines(cell),
     ...loopLines(cell),

@@ -7,7 +7,8 @@ import type { LoadRowArrays } from '@perwatt/harness';
 import { describe, expect, test } from 'vitest';
 import { arrivalsOf } from './replay-arrivals.js';
 import { rowsOfTrace } from './replay-trace.js';
-import { parseSlo } from './slo-flags.js';
+import { parseSlo, sloLimits } from './slo-flags.js';
+import { parseSteady } from './steady-flag.js';
 
 const shared = process.env['PERWATT_SHARED'] ?? '../shared';
 const root = resolve(fileURLToPath(new URL('../../..', import.meta.url)), shared, 'data/traces');
@@ -82,12 +83,30 @@ test.each([
   expect(() => arrivalsOf(flags, 't')).toThrow(says);
 });
 
+// biome-ignore format: a table is read in columns
+test.each([
+  { text: 'plateau=0.9',      want: { rule: 'plateau', ratio: 0.9 },                                      why: 'near the most calls in flight' },
+  { text: 'batch_full=32',    want: { rule: 'batch_full', batch: 32 },                                    why: 'while a batch is full' },
+  { text: 'trim=10%',         want: { rule: 'trim', start: { fraction: 0.1 }, end: { fraction: 0.1 } },   why: 'the same at both ends' },
+  { text: 'trim=30s, 5calls', want: { rule: 'trim', start: { seconds: 30 }, end: { calls: 5 } },          why: 'another amount at the end' },
+])('a steady rule $text: $why', ({ text, want }) => {
+  expect(parseSteady(text)).toEqual(want);
+});
+
+test.each(['plateau', 'plateau=2', 'plateau=x', 'batch_full=0', 'trim=200%', 'middle=1', 'plateau=0.5=1'])(
+  '--steady %s is refused',
+  (text) => {
+    expect(() => parseSteady(text)).toThrow(`--steady ${text} is no rule of a steady window`);
+  },
+);
+
 test('limits are written with units', () => {
   expect(parseSlo('ttft=500ms, tpot=50ms,e2e=2s')).toEqual({
     ttft_any: 5e8,
     tpot: 5e7,
     e2e_from_schedule: 2e9,
   });
+  expect(sloLimits(parseSlo('ttft=500ms,e2e=2s'))).toEqual({ ttft_any_s: 0.5, e2e_from_schedule_s: 2 });
   expect(() => parseSlo('ttft')).toThrow('--slo ttft is not name=time');
   expect(() => parseSlo('ttft=5')).toThrow('"5" is not a duration');
 });

@@ -1,4 +1,4 @@
-import { PerwattError } from '@perwatt/core';
+import { PerwattError, type SloLimits } from '@perwatt/core';
 import type { Slo, SloName } from '@perwatt/metrics';
 import { parseDuration } from './duration.js';
 
@@ -26,3 +26,7 @@ export function parseSlo(text: string): Slo {
   }
   return limits;
 }
+
+/** The same in the form of a matrix, s. */
+export const sloLimits = (slo: Slo): SloLimits =>
+  Object.fromEntries(Object.entries(slo).map(([name, limit_ns]) => [`${name}_s`, limit_ns / 1e9]));

@@ -71,6 +71,26 @@ test('a trace is replayed row by row, and the result says how it went', async ()
   expect(verifyRun(result.run).findings).toEqual([]);
 });
 
+test('a steady window by a named rule, and the limits, are in the result and in the report of the run', async () => {
+  const server = await mock({ ttft: { kind: 'constant', ms: 20 }, tpot: { kind: 'constant', ms: 4 } });
+  const folder = temporaryFolder();
+  const trace = traceIn(folder, 60, 0);
+  const args = ['replay', trace, '--endpoint', server.url, '--out', folder, '--no-check', '--json', ...quick];
+  const load = ['--shape', 'closed', '--concurrency', '4', '--slo', 'ttft=10s'];
+  const { code, stdout } = await runCli([...args, ...load, '--steady', 'plateau=0.5'], { cwd: folder });
+  expect(code).toBe(0);
+  const { run, steady } = JSON.parse(stdout);
+  expect(steady.rule).toEqual({ rule: 'plateau', ratio: 0.5 });
+  expect(steady.values.steady_tokens_per_s.value).toBeGreaterThan(0);
+  expect(steady.values.steady_tokens_per_s.note).toContain('steady window by plateau');
+  const ids = 'good_fraction,steady_tokens_per_s';
+  const results = await runCli(['results', run, '--metric', ids, '--json'], { cwd: folder });
+  const figures = JSON.parse(results.stdout).figures.map((own: { value: number }) => own.value);
+  expect(figures).toEqual([1, steady.values.steady_tokens_per_s.value]);
+  const again = await runCli(['replay', '--resume', run, '--steady', 'batch_full=999', '--quiet']);
+  expect(again.stdout).toContain('steady    never, by batch_full (999 calls)');
+}, 60_000);
+
 test('killed at random rows and resumed, every row has one call: none is lost, none doubled', async () => {
   const server = await mock();
   const folder = temporaryFolder();

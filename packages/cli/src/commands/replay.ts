@@ -26,6 +26,7 @@ import { checkClient } from '../replay-check.js';
 import { startReplayDisplay } from '../replay-display.js';
 import { planOf } from '../replay-plan-of.js';
 import { freshReplay, type ReplayFlags, type ReplaySession, resumedReplay } from '../replay-session.js';
+import { replaySteady } from '../replay-steady.js';
 import { replayEnergy, replayTable } from '../replay-table.js';
 import { textFilePlace } from '../replay-text-file.js';
 import type { LoadTarget } from '../replay-thread-messages.js';
@@ -34,7 +35,8 @@ import { tokenCheck } from '../replay-token-check.js';
 import { openCounter, parseTokenizer } from '../replay-tokens.js';
 import { type ReadTrace, readTrace, type TraceJob } from '../replay-trace-reader.js';
 import { checkTurnFlags, policyOf } from '../replay-turns.js';
-import { parseSlo } from '../slo-flags.js';
+import { parseSlo, sloLimits } from '../slo-flags.js';
+import { parseSteady } from '../steady-flag.js';
 
 const examples = `
 Examples:
@@ -123,6 +125,10 @@ export const replayCommand = (io: Io, deps: ReplayDeps): Command =>
     )
     .option('--seed <n>', 'seed of drawn arrivals', whole(0, 2 ** 31 - 1), 42)
     .option('--slo <limits>', 'limits of a good call: ttft=500ms,tpot=50ms,e2e=10s')
+    .option(
+      '--steady <rule>',
+      'figures over the steady window too: plateau=0.9, batch_full=32, trim=10% or trim=30s,10s',
+    )
     .option('--max-failed <share>', 'share of calls that may fail, 0 to 1', shareOf1, 0.05)
     .option('--headers-timeout <time>', 'longest wait for a response to begin', '120s')
     .option('--idle-timeout <time>', 'longest silence inside a response', '60s')
@@ -145,6 +151,7 @@ async function replay(session: ReplaySession, io: Io, deps: ReplayDeps): Promise
   const { flags, trace, endpoint } = session;
   checkTurnFlags(flags);
   if (flags.slo !== undefined) parseSlo(flags.slo);
+  if (flags.steady !== undefined) parseSteady(flags.steady);
   const target: LoadTarget = {
     url: endpoint,
     api: flags.api,
@@ -197,6 +204,7 @@ async function replayRead(
     openWorker: loadThreads(target),
     baseline_s: seconds(flags.baseline),
     slo,
+    judged: judgedOf(flags),
     calibrated_per_s,
     ...(counting === null ? {} : countAnswers(counting)),
     signal: io.signal,
@@ -213,6 +221,12 @@ async function replayRead(
   }).finally(() => display?.stop());
   conclude(outcome, flags, io);
 }
+
+/** What the cell is judged by, as a matrix has it. */
+const judgedOf = ({ slo, steady }: ReplayFlags): NonNullable<ReplayOptions['judged']> => ({
+  ...(slo === undefined ? {} : { slo: sloLimits(parseSlo(slo)) }),
+  ...(steady === undefined ? {} : { steady: parseSteady(steady) }),
+});
 
 /** Counts some of the answers when the replay is over. */
 function countAnswers({
@@ -309,6 +323,7 @@ function checkSame(run: RunFolder | null, plan: ReplayPlan): void {
 
 function conclude(outcome: ReplayOutcome, flags: ReplayFlags, io: Io): void {
   const { run, cell, status, summary } = outcome;
+  const steady = replaySteady(run, cell);
   if (flags.json) {
     const { verdict, replay, sittings } = cell;
     const loop = sittings.at(-1)?.loop ?? null;
@@ -320,6 +335,7 @@ function conclude(outcome: ReplayOutcome, flags: ReplayFlags, io: Io): void {
           status,
           ...summary,
           energy,
+          steady,
           loop,
           client: replay?.client,
           tokens: replay?.tokens ?? null,
@@ -330,7 +346,7 @@ function conclude(outcome: ReplayOutcome, flags: ReplayFlags, io: Io): void {
       ),
     );
   } else {
-    for (const line of replayTable(outcome, io.columns ?? 100)) io.print(line);
+    for (const line of replayTable(outcome, { width: io.columns ?? 100, steady })) io.print(line);
     io.print(`run       ${run.path}`);
   }
   if (status === 'interrupted') {

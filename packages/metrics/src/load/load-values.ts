@@ -53,7 +53,7 @@ function reasonOf(
 export const steadyNote = ({ steady }: CellFacts, { window }: Definition): string | null =>
   window !== 'steady' || steady.rule === null || steady.reason !== null
     ? null
-    : `steady window by ${ruleText(steady.rule)}, ${(steady.length_ns / 1e9).toFixed(1)} s`;
+    : `steady window by ${ruleText(steady.rule)}, ${Number((steady.length_ns / 1e9).toPrecision(3))} s`;
 
 /** Queueing ties the calls of a load to one another, so that no interval is drawn over them. */
 const ONE_LOAD = 'calls of one load depend on one another: no interval';
