@@ -9,6 +9,7 @@ import type {
   EndpointEntry,
   EngineEntry,
   Grader,
+  LateGrader,
   MatrixFile,
   ModelEntry,
   PowerSource,
@@ -80,6 +81,11 @@ export interface HarnessDeps {
   /** Times of a trace's calls, ns from its first, never falling. Throws what reading it throws; absent where none can be read. */
   readonly traceTimes?: (trace: Extract<Arrivals, { readonly kind: 'trace' }>) => Promise<Float64Array>;
   readonly grader: (id: string) => Grader;
+  /**
+   * What judges in place of a grader when nothing is measured: in threads that can be killed, in a sandbox, or by a model. Null or
+   * absent where the grader itself does.
+   */
+  readonly lateGrader?: (id: string) => LateGrader | null;
   readonly strategy: (id: string) => Strategy;
   /** Finds weights, checks an endpoint, or sees what an engine would be started with. Throws `MODEL_UNAVAILABLE` when the model can't be had, other codes for mistakes. */
   readonly prepareModel: (

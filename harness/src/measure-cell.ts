@@ -3,6 +3,7 @@ import { type Client, type EndpointFacts, messageOf, PerwattError } from '@perwa
 import type { CellFile, CoolDownFacts } from '@perwatt/records';
 import type { createClientPool } from './client-pool.js';
 import { pause } from './deps.js';
+import { gradedAhead } from './grade-ahead.js';
 import type { IdleBaselines } from './idle-baselines.js';
 import type { Levels } from './levels.js';
 import type { Cell, Plan } from './plan.js';
@@ -52,7 +53,7 @@ export async function runOne(cell: Cell, tools: CellTools): Promise<Ended> {
 }
 
 async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promise<Ended> {
-  const { run, plan, signal } = world;
+  const { run, plan, deps, signal } = world;
   const earlier_flags = world.power.flags();
   const key = cell.load_key;
   const switched = await pool.release(key);
@@ -77,7 +78,8 @@ async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promis
   const after = await measureIdle(within, { kind: 'loaded_idle', when: 'after', shared: false });
   idle.awaitsHostAfter(cell, sitting);
   world.progress.phase('grading');
-  const settled = settleCell(cell, {
+  const late = deps.lateGrader?.(cell.grader.id) ?? null;
+  const settled = settleCell(await gradedAhead(cell, { run, sitting, late, signal }), {
     run,
     plan,
     sitting,

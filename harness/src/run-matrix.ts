@@ -7,6 +7,7 @@ import { canonicalJson, differences, sha256Hex } from './canonical.js';
 import { createClientPool } from './client-pool.js';
 import { type HarnessDeps, pause } from './deps.js';
 import { firstSamples } from './first-samples.js';
+import { gradedAhead } from './grade-ahead.js';
 import { createIdleBaselines } from './idle-baselines.js';
 import { type CellTools, runOne, wholeFailure } from './measure-cell.js';
 import { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
@@ -223,7 +224,7 @@ async function execute(
       },
     ],
   });
-  settleCrashed(plan, run);
+  await settleCrashed(plan, run, { deps, signal });
   const power = openPowerLog(run, sources, {
     period_ms: plan.matrix.power?.period_ms,
     boot_id: deps.bootId(),
@@ -260,11 +261,19 @@ async function execute(
 }
 
 /** A sitting that is still open was cut off by a crash. What it finished is graded and attributed before anything new. */
-function settleCrashed(plan: Plan, run: RunFolder): void {
+async function settleCrashed(
+  plan: Plan,
+  run: RunFolder,
+  { deps, signal }: { readonly deps: HarnessDeps; readonly signal: AbortSignal },
+): Promise<void> {
   for (const cell of plan.cells) {
     const file = run.readCell(cell.id);
     const open = file.sittings.filter((s) => s.state === 'open');
-    for (const { sitting } of open) settleCell(cell, { run, plan, sitting, live: null });
+    const late = deps.lateGrader?.(cell.grader.id) ?? null;
+    for (const { sitting } of open) {
+      const judged = await gradedAhead(cell, { run, sitting, late, signal });
+      settleCell(judged, { run, plan, sitting, live: null });
+    }
   }
 }
 
