@@ -15,7 +15,7 @@ export interface Said {
   readonly alive: boolean;
 }
 
-/** One thread of a grader pool: one task at a time, ended when a task overruns. */
+/** One thread of a grader pool: one task at a time, ended when a task overruns. Idle, it does not keep the process alive. */
 export interface PoolWorker {
   ask(task: WorkerTask): Promise<Said>;
   /** Ends the thread; a task under way fails with `reason`. */
@@ -33,6 +33,7 @@ export function createPoolWorker({ entry, time_limit_ms, memory_mb }: PoolWorker
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: memory_mb, stackSizeMb: 4 },
   });
+  worker.unref();
   let thread: string | null = null;
   let pending: ((said: Said) => void) | null = null;
   let gone: string | null = null;
@@ -69,6 +70,7 @@ export function createPoolWorker({ entry, time_limit_ms, memory_mb }: PoolWorker
   return {
     end,
     ask: async (task) => {
+      worker.ref();
       await ready;
       if (gone !== null) return { answer: { kind: 'failed', message: gone }, alive: false };
       const answered = new Promise<Said>((resolve) => {
@@ -78,6 +80,7 @@ export function createPoolWorker({ entry, time_limit_ms, memory_mb }: PoolWorker
       worker.postMessage(task);
       const said = await answered;
       watch.stop();
+      worker.unref();
       return said;
     },
   };
