@@ -2,6 +2,14 @@ import type { Loader } from '../dataset.js';
 import { blocksworld } from './blocksworld/blocksworld.js';
 import { household } from './household/household.js';
 import { codeInput, codeOutput, codeProgram } from './program/program-sets.js';
+import { shop } from './shop/shop.js';
 
 /** Every generated data set beside the two that need no world, in the order of tables. */
-export const allGenerated: readonly Loader[] = [blocksworld, household, codeOutput, codeInput, codeProgram];
+export const allGenerated: readonly Loader[] = [
+  blocksworld,
+  household,
+  shop,
+  codeOutput,
+  codeInput,
+  codeProgram,
+];

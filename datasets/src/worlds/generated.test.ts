@@ -90,6 +90,7 @@ test('the digests of ten questions are those of every other run and machine', as
       "code_i": "b725f80d6aec",
       "code_o": "702b0a9300e8",
       "household": "cbcab5a57b33",
+      "shop": "5c917bd1b556",
     }
   `);
 });
