@@ -1,11 +1,20 @@
+export { datasetSpec } from './dataset-spec.js';
 export type { ClientPlace, CpuTimes, HarnessDeps, NamedEngine, PreparedModel } from './deps.js';
 export { parseAllowedEngines } from './engines/parse-allowed.js';
 export { type CellEstimate, estimatePlan, type PlanEstimate } from './estimate.js';
 export type { DrawnArrivals } from './load/arrival-stream.js';
 export { type CalibrationOptions, calibrateClient } from './load/calibrate.js';
+export { firstRows } from './load/first-rows.js';
 export { type LoadRowArrays, sharedNumbers, sharedRows } from './load/load-rows.js';
 export { type LoadWork, type LoadWorkerParts, runLoadShare } from './load/load-worker.js';
 export { type LoadTimer, type PaceCounts, type Pacer, type PacerOptions, startPacer } from './load/pacer.js';
+export {
+  type RateSearch,
+  type RateTrial,
+  type RateVerdict,
+  type SearchStep,
+  searchStep,
+} from './load/rate-search.js';
 export { planReplay, type ReplayPlan, type ReplaySpec } from './load/replay-plan.js';
 export type { ReplayProgress } from './load/replay-progress.js';
 export {
@@ -38,6 +47,14 @@ export {
 export type { CellResult, Progress, ProgressSnapshot } from './progress.js';
 export { type Protocol, protocols } from './protocols.js';
 export { type Lease, localQueue, type Queue } from './queue.js';
+export {
+  type ChangedGrade,
+  type GradeSide,
+  type ModeChange,
+  type RegradedCell,
+  type RegradeSpec,
+  regradeCell,
+} from './regrade.js';
 export { type RunOptions, type RunOutcome, resumeRun, runPlan } from './run-matrix.js';
 export type { WattsNow } from './series-memory.js';
 export { type FleetDevice, simulatedWorld, type WorldParts } from './simulate/simulated-world.js';

@@ -13,13 +13,14 @@ import {
   type Sampling,
   type Strategy,
   type StrategyEntry,
-  seedFrom,
   type VariantEntry,
 } from '@perwatt/core';
 import type { CellFile, CellHashes, CellPoint, CellSettings, OrderFacts, PrunedCell } from '@perwatt/records';
 import { axisId } from './axis-id.js';
+import { bindingsOf } from './bindings.js';
 import { canonicalJson, sha256Hex } from './canonical.js';
 import { defaultBlocks, orderCells } from './cell-order.js';
+import { datasetSpec } from './dataset-spec.js';
 import { type BoundPoint, defineCell } from './define-cell.js';
 import type { HarnessDeps, NamedEngine, PreparedModel } from './deps.js';
 import type { LoopShape } from './load/drive-loop.js';
@@ -49,6 +50,8 @@ export interface Cell {
   readonly max_tokens: number;
   readonly accelerator: AcceleratorEntry;
   readonly model: PreparedModel;
+  /** The model of the axis as `main`, then those behind the strategy's other endpoints. */
+  readonly models: readonly BoundModel[];
   readonly dataset: Dataset;
   readonly grader: Grader;
   /** Whose verdicts make the accuracy; every answer is graded in both modes. */
@@ -64,6 +67,18 @@ export interface Cell {
   /** Equal for cells that can go on with the same loaded model. */
   readonly load_key: string;
   readonly hashes: CellHashes;
+}
+
+/** A model behind an endpoint of a strategy. */
+export interface BoundModel {
+  /** What the strategy calls it. */
+  readonly name: string;
+  /** Id of the model in tables. */
+  readonly id: string;
+  readonly accelerator: AcceleratorEntry;
+  readonly model: PreparedModel;
+  /** Equal for what can share one client. */
+  readonly load_key: string;
 }
 
 /** What a run will do: its cells in order, and what was left out, with the reason. */
@@ -96,7 +111,9 @@ export async function planMatrix(matrix: MatrixFile, deps: HarnessDeps, filter: 
   }
   const bound = points.map((p) => {
     const merged = mergeVariant(p, matrix);
-    return { ...p, merged, ...bindStrategy(merged.strategy, p.dataset, deps) };
+    const { bound, params } = bindStrategy(merged.strategy, p.dataset, deps);
+    const needs = bound.needs(params).endpoints;
+    return { ...p, merged, bound, params, bindings: bindingsOf(merged.strategy, { matrix, merged, needs }) };
   });
   const datasets = await loadAll(matrix, points, deps);
   const { models, left_out } = await prepareAll(bound, deps, matrix.power?.agents ?? []);
@@ -104,10 +121,11 @@ export async function planMatrix(matrix: MatrixFile, deps: HarnessDeps, filter: 
   const protocol = protocolOf(matrix);
   const cells = bound.flatMap((p) => {
     const [prepared, dataset] = [models.get(modelKey(p.merged)), datasets.get(p.dataset)];
-    if (prepared === undefined || dataset === undefined) return [];
+    const others = p.bindings.flatMap((own) => models.get(modelKey(own)) ?? []);
+    if (prepared === undefined || dataset === undefined || others.length < p.bindings.length) return [];
     const trace_ns = traces.get(p.load) ?? null;
     const grader = deps.grader(dataset.grader);
-    return [defineCell(p, { matrix, protocol, prepared, dataset, grader, trace_ns })];
+    return [defineCell(p, { matrix, protocol, prepared, others, dataset, grader, trace_ns })];
   });
   const distinct = distinctCells(cells);
   const order_rule: OrderFacts = {
@@ -155,26 +173,18 @@ function checkFilter(matrix: MatrixFile, filter: Filter): void {
 }
 
 function bindStrategy(entry: StrategyEntry, dataset: DatasetEntry, deps: HarnessDeps) {
-  const { id, kind, when: _, ...rest } = entry;
+  const { id, kind, bind: _, when: __, ...rest } = entry;
   const strategy = deps.strategy(kind ?? id);
   const system = dataset.system === undefined ? {} : { system: dataset.system };
   const params = strategy.params.parse({ ...system, ...rest });
-  const missing = strategy.needs(params).endpoints.filter((endpoint) => endpoint !== 'main');
-  if (missing.length > 0) {
-    throw new PerwattError(
-      'ENDPOINT_UNKNOWN',
-      `strategy "${id}" needs an endpoint for ${missing.join(', ')}`,
-    );
-  }
   return { bound: strategy, params };
 }
 
 async function loadAll(matrix: MatrixFile, points: readonly Point[], deps: HarnessDeps) {
   const loaded = new Map<DatasetEntry, Dataset>();
   for (const entry of new Set(points.map((p) => p.dataset))) {
-    const { id, kind, limit, seed, max_tokens: _, system: __, when: ___, grading: ____, ...options } = entry;
-    const spec = { kind: kind ?? id, options, ...(limit === undefined ? {} : { limit }) };
-    loaded.set(entry, await deps.loadDataset(spec, seed ?? seedFrom(matrix.seed, 'dataset', id)));
+    const { spec, seed } = datasetSpec(entry, matrix);
+    loaded.set(entry, await deps.loadDataset(spec, seed));
   }
   return loaded;
 }
@@ -191,12 +201,14 @@ async function traceTimes(points: readonly Point[], deps: HarnessDeps) {
   return times;
 }
 
+type Served = Pick<Merged, 'model' | 'endpoint' | 'engine'>;
+
 /** Equal for points that need the same weights behind the same server. */
-const modelKey = ({ model: { when: _, ...model }, endpoint, engine }: Merged): string =>
+const modelKey = ({ model: { when: _, ...model }, endpoint, engine }: Served): string =>
   canonicalJson({ model, endpoint, engine });
 
 const namedEngine = (
-  { model: { engine: id }, engine: entry }: Merged,
+  { model: { engine: id }, engine: entry }: Served,
   agents: readonly AgentEntry[],
 ): NamedEngine | null => (id === undefined || entry === null ? null : { id, entry, agents });
 
@@ -204,13 +216,17 @@ async function prepareAll(points: readonly BoundPoint[], deps: HarnessDeps, agen
   const models = new Map<string, PreparedModel>();
   const left_out: { what: string; reason: string }[] = [];
   let last: PerwattError | null = null;
-  for (const [key, p] of new Map(points.map((p) => [modelKey(p.merged), p]))) {
-    const { model, endpoint } = p.merged;
+  const wanted = points.flatMap((p) => [
+    { served: p.merged as Served, variant: p.variant },
+    ...p.bindings.map((served) => ({ served, variant: null })),
+  ]);
+  for (const [key, { served, variant: own }] of new Map(wanted.map((one) => [modelKey(one.served), one]))) {
+    const { model, endpoint } = served;
     try {
-      models.set(key, await deps.prepareModel(model, endpoint, namedEngine(p.merged, agents)));
+      models.set(key, await deps.prepareModel(model, endpoint, namedEngine(served, agents)));
     } catch (error) {
       if (!(error instanceof PerwattError && error.code === 'MODEL_UNAVAILABLE')) throw error;
-      const variant = p.variant === null ? '' : ` (variant ${p.variant.id})`;
+      const variant = own === null ? '' : ` (variant ${own.id})`;
       left_out.push({ what: `model ${model.id}${variant}`, reason: error.message });
       last = error;
     }

@@ -13,7 +13,7 @@ interface Result {
 /** Runs the command over chunks of standard input; what it threw is a result like any other. */
 async function run(args: readonly string[], stdin: readonly (string | Uint8Array)[]): Promise<Result> {
   const { io, result } = recordedIo({ stdin: Readable.from(stdin) });
-  const command = gradeCommand(io)
+  const command = gradeCommand(io, '0.0.0-test')
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   const error = await command.parseAsync(args, { from: 'user' }).then(
@@ -126,7 +126,7 @@ describe('perwatt grade', () => {
   });
 
   test('a missing grader or an unknown mode is wrong usage', async () => {
-    expect((await run([], [])).error).toBeInstanceOf(CommanderError);
+    expect((await run([], [])).error).toMatchObject({ code: 'USAGE' });
     expect((await run(['--grader', 'exact', '--mode', 'strict'], [])).error).toBeInstanceOf(CommanderError);
   });
 });

@@ -1,20 +1,27 @@
 import type { Readable } from 'node:stream';
-import { type Grade, type GradeInput, type Grader, messageOf, PerwattError } from '@perwatt/core';
+import {
+  type Grade,
+  type GradeInput,
+  type Grader,
+  type GraderMode,
+  messageOf,
+  PerwattError,
+} from '@perwatt/core';
 import { graderById, graders } from '@perwatt/graders';
 import { Command, Option } from 'commander';
 import type { Io } from '../io.js';
 import { stdinOf } from '../stdin.js';
+import { type GradeRunFlags, gradeRun } from './grade-run.js';
 
-interface GradeFlags {
-  readonly grader: string;
-  readonly mode: 'robust' | 'official';
-  readonly json?: boolean;
-}
+type GradeFlags = GradeRunFlags;
 
 const examples = `
 Graders: ${graders()
   .map((g) => `${g.id} (version ${g.version})`)
   .join(', ')}
+
+Of a run the stored answers are graded again: the grades go into new segments beside those that are there, and the verdicts
+that changed are listed. The data sets are read again and must hold the same items.
 
 Each line of standard input is a JSON object:
   prediction    the answer to judge
@@ -26,38 +33,58 @@ Each line of standard input is a JSON object:
   finishReason  why the model stopped: "length", "content_filter", …
 
 Examples:
+  perwatt grade runs/20261129-101500Z-accuracy
+  perwatt grade runs/20261129-101500Z-accuracy --dataset gsm8k --grader math --mode robust --dry-run --json
   echo '{"prediction": "The total is $29.00.", "gold": "29"}' | perwatt grade --grader numeric --json
   perwatt grade --grader choice --mode official < answers.jsonl`;
 
-/** `perwatt grade`: judges answers from standard input, a line each, as they come. */
-export const gradeCommand = (io: Io): Command =>
+/** `perwatt grade`: grades the answers of a run again, or answers from standard input, a line each, as they come. */
+export const gradeCommand = (io: Io, version: string): Command =>
   new Command('grade')
-    .description('Judge answers: one JSON object a line on standard input')
-    .requiredOption(
-      '--grader <name>',
-      `who judges: ${graders()
-        .map((g) => g.id)
-        .join(', ')}`,
-    )
+    .description('Grade the answers of a run again, or judge answers from standard input')
+    .argument('[run]', 'run folder; without it standard input is read, a JSON object a line')
+    .option('--grader <name>', `who judges: ${names()}; default for a run: the grader it was graded with`)
     .addOption(
-      new Option('--mode <mode>', 'robust extraction, or a port of the official evaluation')
-        .choices(['robust', 'official'])
-        .default('robust'),
+      new Option(
+        '--mode <mode>',
+        'robust extraction, or a port of the official evaluation; default: both for a run, else robust',
+      ).choices(['robust', 'official']),
     )
-    .option('--json', 'print one JSON object a line instead of a table')
+    .option('--dataset <name>', 'only cells of this data set of the run; may be given several times', collect)
+    .option('--path <dataset=file>', 'where a file of the run is now; may be given several times', collect)
+    .option('--policy <name=value>', 'named policy of the grader, such as percent=strict', collect)
+    .option('--dry-run', 'compare with the grades of a run, and write nothing')
+    .option('--json', 'print JSON instead of a table')
     .addHelpText('after', examples)
-    .action(async (flags: GradeFlags) => {
-      const grader = graderById(flags.grader);
-      const tally = new Map<string, number>();
-      if (!flags.json) io.print(tableLine(['id', 'verdict', 'extracted', 'span', 'rule', 'notes']));
-      for await (const line of linesOf(stdinOf(io))) {
-        const task = parseTask(line);
-        const grade = gradeTask(grader, task, flags.mode, line.number);
-        tally.set(grade.verdict, (tally.get(grade.verdict) ?? 0) + 1);
-        io.print(flags.json ? jsonLine(task.id, grade) : tableLine(cells(task.id ?? line.number, grade)));
-      }
-      if (!flags.json) io.print(summary(tally));
+    .action(async (run: string | undefined, flags: GradeFlags) => {
+      if (run !== undefined) return gradeRun(run, flags, { io, version });
+      const alone = (['dataset', 'path', 'policy', 'dryRun'] as const).find(
+        (name) => flags[name] !== undefined,
+      );
+      if (alone !== undefined)
+        throw new PerwattError('USAGE', `--${alone === 'dryRun' ? 'dry-run' : alone} needs a run`);
+      if (flags.grader === undefined) throw new PerwattError('USAGE', `no --grader was given: ${names()}`);
+      await gradeLines(graderById(flags.grader), flags, io);
     });
+
+const names = () =>
+  graders()
+    .map(({ id }) => id)
+    .join(', ');
+
+const collect = (value: string, before: readonly string[] = []) => [...before, value];
+
+async function gradeLines(grader: Grader, flags: GradeFlags, io: Io): Promise<void> {
+  const tally = new Map<string, number>();
+  if (!flags.json) io.print(tableLine(['id', 'verdict', 'extracted', 'span', 'rule', 'notes']));
+  for await (const line of linesOf(stdinOf(io))) {
+    const task = parseTask(line);
+    const grade = gradeTask(grader, task, flags.mode ?? 'robust', line.number);
+    tally.set(grade.verdict, (tally.get(grade.verdict) ?? 0) + 1);
+    io.print(flags.json ? jsonLine(task.id, grade) : tableLine(cells(task.id ?? line.number, grade)));
+  }
+  if (!flags.json) io.print(summary(tally));
+}
 
 interface Line {
   readonly number: number;
@@ -135,7 +162,7 @@ function parseObject(line: Line): Readonly<Record<string, unknown>> {
   return value;
 }
 
-function gradeTask(grader: Grader, task: Task, mode: GradeFlags['mode'], line: number): Grade {
+function gradeTask(grader: Grader, task: Task, mode: GraderMode, line: number): Grade {
   try {
     return grader.grade({ ...task.input, mode });
   } catch (cause) {

@@ -1,0 +1,157 @@
+import { resolve } from 'node:path';
+import { type Dataset, type GraderMode, PerwattError } from '@perwatt/core';
+import { loadDataset } from '@perwatt/datasets';
+import { graderById } from '@perwatt/graders';
+import { datasetSpec, type RegradedCell, regradeCell } from '@perwatt/harness';
+import { type CellFile, openRun, type RunFolder } from '@perwatt/records';
+import type { Io } from '../io.js';
+import { pointText } from '../run-display.js';
+import { textTable } from '../text-table.js';
+
+/** Flags of `perwatt grade RUN`. */
+export interface GradeRunFlags {
+  /** Default: the grader of each cell. */
+  readonly grader?: string;
+  /** Default: both. */
+  readonly mode?: GraderMode;
+  readonly dataset?: readonly string[];
+  readonly path?: readonly string[];
+  readonly policy?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+interface Parts {
+  readonly io: Io;
+  readonly version: string;
+}
+
+/**
+ * Grades the stored answers of a run again, into segments of their own, and prints what changed. Throws what loading the data
+ * sets throws, `DATASET_CHANGED` when one is no longer what was asked, `RUN_IN_USE` while the run is at work.
+ */
+export async function gradeRun(path: string, flags: GradeRunFlags, { io, version }: Parts): Promise<void> {
+  const run = openRun(resolve(io.cwd, path));
+  if (run.manifest.matrix.simulate !== undefined)
+    throw new PerwattError(
+      'INPUT_INVALID',
+      `run ${run.manifest.run_id} is simulated; its answers are no texts`,
+    );
+  const release = flags.dryRun ? () => {} : run.lock();
+  try {
+    const cells = wanted(run, flags.dataset ?? []);
+    const datasets = await load(run, cells, { io, paths: pathsOf(flags.path ?? []) });
+    const grader = flags.grader === undefined ? null : graderById(flags.grader);
+    const regraded = cells.flatMap((cell) => {
+      const dataset = datasets.get(cell.point.dataset);
+      if (dataset === undefined) return [];
+      const done = regradeCell(run, cell, {
+        dataset,
+        grader: grader ?? graderById(cell.provenance?.grader.id ?? dataset.grader),
+        modes: flags.mode === undefined ? ['robust', 'official'] : [flags.mode],
+        policy: Object.fromEntries((flags.policy ?? []).map(policyOf)),
+        perwatt_version: version,
+        dry_run: flags.dryRun === true,
+      });
+      return done ?? [];
+    });
+    if (flags.json) io.print(JSON.stringify({ run_id: run.manifest.run_id, cells: regraded }, null, 2));
+    else for (const line of report(regraded, flags, io)) io.print(line);
+  } finally {
+    release();
+  }
+}
+
+/** Cells that have answers and are of the data sets asked for. */
+function wanted(run: RunFolder, names: readonly string[]): CellFile[] {
+  const cells = run.cells().filter(({ sittings }) => sittings.length > 0);
+  const known = new Set(cells.map(({ point }) => point.dataset));
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw new PerwattError(
+      'USAGE',
+      `--dataset ${unknown}: the run has ${[...known].join(', ') || 'no cells'}`,
+    );
+  return names.length === 0 ? cells : cells.filter(({ point }) => names.includes(point.dataset));
+}
+
+interface Loading {
+  readonly io: Io;
+  readonly paths: ReadonlyMap<string, string>;
+}
+
+async function load(run: RunFolder, cells: readonly CellFile[], { io, paths }: Loading) {
+  const { matrix } = run.manifest;
+  const loaded = new Map<string, Dataset>();
+  for (const name of new Set(cells.map(({ point }) => point.dataset))) {
+    const entry = matrix.axes.dataset.find(({ id }) => id === name);
+    if (entry === undefined)
+      throw new PerwattError(
+        'RUN_INVALID',
+        `the matrix of run ${run.manifest.run_id} has no data set "${name}"`,
+      );
+    const path = paths.get(name);
+    const { spec, seed } = datasetSpec(path === undefined ? entry : { ...entry, path }, matrix);
+    loaded.set(name, await loadDataset(spec, { root: io.cwd, seed, signal: io.signal }));
+  }
+  return loaded;
+}
+
+const pathsOf = (texts: readonly string[]) => new Map(texts.map((text) => pair(text, '--path')));
+
+function policyOf(text: string): readonly [string, unknown] {
+  const [name, value] = pair(text, '--policy');
+  try {
+    return [name, JSON.parse(value)];
+  } catch {
+    return [name, value];
+  }
+}
+
+function pair(text: string, flag: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new PerwattError('USAGE', `${flag} ${text} is not name=value`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+const percent = (value: number | null): string => (value === null ? '–' : `${(value * 100).toFixed(1)} %`);
+
+function* report(cells: readonly RegradedCell[], flags: GradeRunFlags, io: Io): Generator<string> {
+  if (cells.length === 0) yield 'no answers to grade';
+  for (const cell of cells) {
+    const { point, grader, grader_version, answers, modes, changed } = cell;
+    yield `${pointText(point)}: ${answers} answers, ${grader} ${grader_version}`;
+    for (const { mode, before, after, compared, changed: n } of modes)
+      yield `  ${mode.padEnd(8)} accuracy ${percent(before)} before, ${percent(after)} now; ${n} of ${compared} verdicts changed`;
+    if (changed.length > 0) yield* changes(cell, io);
+  }
+  if (cells.length > 0)
+    yield flags.dryRun
+      ? 'nothing was written'
+      : 'written beside the grades that were there; `perwatt report` shows both';
+}
+
+const columns = [
+  { name: 'item', right: false },
+  { name: 'mode', right: false },
+  { name: 'old', right: false },
+  { name: 'new', right: false },
+  { name: 'answer', right: false },
+  { name: 'rule', right: false },
+  { name: 'excerpt', right: false },
+];
+
+const changes = ({ changed }: RegradedCell, io: Io): string[] =>
+  textTable(
+    columns,
+    changed.map(({ item_id, repeat, mode, before, after, excerpt }) => [
+      repeat === 0 ? item_id : `${item_id} (repeat ${repeat})`,
+      mode,
+      before.verdict,
+      after.verdict,
+      after.extracted ?? '–',
+      after.rule ?? '–',
+      excerpt ?? '–',
+    ]),
+    io.columns ?? 160,
+  );
