@@ -17,6 +17,13 @@ export function settingsOf({ engine }: Pick<Merged, 'engine'>, variant: VariantE
   };
 }
 
+/** The entries of what its strategy binds by name; undefined where it binds nothing. */
+function boundModels({ strategy: { bind } }: Point, { axes, models = [] }: MatrixFile) {
+  if (bind === undefined) return undefined;
+  const names = Object.values(bind).map((own) => (typeof own === 'string' ? own : own.model));
+  return [...axes.model, ...models].filter(({ id }) => names.includes(id));
+}
+
 /** sha256 of a cell as the matrix declares it, before defaults and digests. */
 export function declaredHash(p: Point, matrix: MatrixFile): string {
   const { point: _, ...entries } = p;
@@ -30,6 +37,7 @@ export function declaredHash(p: Point, matrix: MatrixFile): string {
       protocol: matrix.protocol,
       repeats: matrix.repeats,
       warm_up: matrix.warm_up,
+      models: boundModels(p, matrix),
     }),
   );
 }

@@ -8,11 +8,12 @@ import {
   seedFrom,
 } from '@perwatt/core';
 import type { CellPoint } from '@perwatt/records';
+import type { Binding } from './bindings.js';
 import { canonicalJson, sha256Hex } from './canonical.js';
 import { declaredHash, settingsOf } from './cell-settings.js';
 import type { PreparedModel } from './deps.js';
 import { type LoopShape, scheduleFor } from './load/drive-loop.js';
-import type { Cell } from './plan.js';
+import type { BoundModel, Cell } from './plan.js';
 import type { Point } from './points.js';
 import type { Protocol } from './protocols.js';
 import type { Merged } from './variants.js';
@@ -22,6 +23,7 @@ export interface BoundPoint extends Point {
   readonly merged: Merged;
   readonly bound: Strategy;
   readonly params: unknown;
+  readonly bindings: readonly Binding[];
 }
 
 /** What a cell is made of beside its point. */
@@ -29,6 +31,8 @@ export interface Loaded {
   readonly matrix: MatrixFile;
   readonly protocol: Protocol;
   readonly prepared: PreparedModel;
+  /** Of the bindings, in their order. */
+  readonly others: readonly PreparedModel[];
   readonly dataset: Dataset;
   readonly grader: Grader;
   readonly trace_ns: Float64Array | null;
@@ -66,7 +70,7 @@ function repeatsOf({ repeats }: MatrixFile, protocol: Protocol): Pick<Cell, 'rep
 /** A cell, not in order yet. Its id is a hash of all that decides what is measured. */
 export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
   const { matrix, protocol, prepared, dataset, grader, trace_ns } = loaded;
-  const { point, merged, bound: strategy, params, variant } = p;
+  const { point, merged, bound: strategy, params, variant, bindings } = p;
   const { repeats, rule } = repeatsOf(matrix, protocol);
   const max_tokens = variant?.max_tokens ?? p.dataset.max_tokens ?? dataset.answer_tokens;
   const { when: _, ...accelerator } = merged.accelerator;
@@ -97,12 +101,15 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     protocol: matrix.protocol,
     reasoning_effort,
     warm_up: matrix.warm_up,
+    bind:
+      bindings.length === 0 ? undefined : bindings.map((own, i) => boundDefinition(own, loaded.others[i])),
   };
   const resolved = sha256Hex(canonicalJson(definition));
   const id = `c-${resolved.slice(0, 16)}`;
   const seed = seedFrom(matrix.seed, 'cell', id);
   const { concurrency } = p.load;
   const loop = loopOf(p.load, trace_ns);
+  const models = modelsOf(p, loaded);
   checkLength(point, loop, {
     count: dataset.items.length * (rule === null ? repeats : 1),
     seed: arrivalSeed({ seed }),
@@ -122,6 +129,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     max_tokens,
     accelerator: merged.accelerator,
     model: prepared,
+    models,
     dataset,
     grader,
     mode,
@@ -131,9 +139,48 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     settings: settingsOf(merged, variant),
     sampling: reasoning_effort === undefined ? {} : { reasoning_effort },
     served_by: servedBy(p),
-    load_key: prepared.keep ?? `${loadedOn(p)} × ${concurrency}`,
+    load_key: [...new Set(models.map((own) => own.load_key))].join(' + '),
     hashes: { declared: declaredHash(p, matrix), resolved },
   };
+}
+
+/** What of a bound model decides what is measured. */
+const boundDefinition = ({ name, model, engine, accelerator }: Binding, prepared?: PreparedModel) => {
+  const { when: _, ...device } = accelerator;
+  return {
+    name,
+    model: {
+      id: model.id,
+      sha256: prepared?.sha256,
+      request: prepared?.request_model,
+      endpoint: model.endpoint,
+      engine: engine ?? undefined,
+    },
+    accelerator: device,
+  };
+};
+
+/** The model of the axis as `main`, then those that the strategy binds; one that is the same as another shares its key. */
+function modelsOf(p: BoundPoint, { prepared, others }: Loaded): BoundModel[] {
+  const { accelerator } = p.merged;
+  const { concurrency } = p.load;
+  const main: BoundModel = {
+    name: 'main',
+    id: p.point.model,
+    accelerator,
+    model: prepared,
+    load_key: prepared.keep ?? `${loadedOn(p)} × ${concurrency}`,
+  };
+  const bound = p.bindings.flatMap((own, i): BoundModel[] => {
+    const model = others[i];
+    if (model === undefined) return [];
+    const same = model === prepared && own.accelerator.id === accelerator.id;
+    const load_key = same
+      ? main.load_key
+      : (model.keep ?? `${own.model.id} on ${own.accelerator.id} × ${concurrency}`);
+    return [{ name: own.name, id: own.model.id, accelerator: own.accelerator, model, load_key }];
+  });
+  return [main, ...bound];
 }
 
 /** Names a loaded model: a variant counts where it changes the model, what serves it, or the device. */
@@ -155,5 +202,6 @@ function servedBy(p: BoundPoint): string {
         ? ''
         : ` by engine ${engine}`
       : ` at endpoint ${endpoint}`;
-  return `${loadedOn(p)}${server}`;
+  const others = [...new Set(p.bindings.map(({ model }) => model.id))].filter((id) => id !== p.point.model);
+  return `${loadedOn(p)}${server}${others.length === 0 ? '' : ` with ${others.join(', ')}`}`;
 }

@@ -39,7 +39,8 @@ export interface EnergyInput {
   readonly attribution?: EnergyAttribution;
 }
 
-const spanOf = (call: CallRow): CallSpan => ({
+/** A call's span, as energy is shared out by. */
+export const spanOf = (call: CallRow): CallSpan => ({
   query_id: call.query_id,
   start: instant(call.dispatch_ns),
   end: instant(call.end_ns),

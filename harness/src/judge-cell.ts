@@ -1,11 +1,12 @@
 import { isElsewhere, type QueryRow } from '@perwatt/core';
-import type {
-  Baseline,
-  BaselinePower,
-  CellFile,
-  CellVerdict,
-  Sitting,
-  VerdictReason,
+import {
+  type Baseline,
+  type BaselinePower,
+  type CellFile,
+  type CellVerdict,
+  cellEndpoints,
+  type Sitting,
+  type VerdictReason,
 } from '@perwatt/records';
 import { experimentFindings, repeatsText } from './judge-experiment.js';
 import { flagReasons } from './power-flags.js';
@@ -107,11 +108,13 @@ function* queryFindings({ queries: { count, failed, unscored }, expected }: Judg
 
 function* powerFindings({ ledgers, provenance }: CellFile) {
   const total = ledgers.filter((l) => l.in_total);
-  const endpoint = provenance?.endpoint;
-  if (total.length === 0 && endpoint !== undefined && isElsewhere(endpoint)) {
+  const elsewhere = cellEndpoints({ provenance }).find(
+    (endpoint) => endpoint !== null && isElsewhere(endpoint),
+  );
+  if (total.length === 0 && elsewhere != null) {
     yield flag(
       'endpoint_elsewhere',
-      `${endpoint.endpoint} is on another host, and nothing that meters it was read`,
+      `${elsewhere.endpoint} is on another host, and nothing that meters it was read`,
       'Run Perwatt on that host, or name an external meter of it.',
     );
   } else if (total.length === 0) {

@@ -1,5 +1,6 @@
-import { type Condition, type MatrixFile, type PointAxis, pointAxes } from '@perwatt/core';
+import { type Condition, didYouMean, type MatrixFile, type PointAxis, pointAxes } from '@perwatt/core';
 import { axisId } from './axis-id.js';
+import { lawChecks } from './simulate/law-checks.js';
 
 interface Problem {
   readonly path: PropertyKey[];
@@ -20,6 +21,8 @@ export function crossChecks(matrix: MatrixFile): Problem[] {
     ...danglingEngines(matrix),
     ...danglingPoints(matrix),
     ...danglingConditions(matrix),
+    ...lawChecks(matrix),
+    ...danglingBindings(matrix),
   ];
 }
 
@@ -39,24 +42,34 @@ function* duplicates(matrix: MatrixFile) {
   }
 }
 
+/** Every model with its place in the file. */
+const placedModels = ({ axes, models = [] }: MatrixFile) => [
+  ...axes.model.map((model, index) => ({ model, path: ['axes', 'model', index] })),
+  ...models.map((model, index) => ({ model, path: ['models', index] })),
+];
+
 function* danglingEndpoints(matrix: MatrixFile) {
   const known = Object.keys(matrix.endpoints ?? {});
-  for (const [index, model] of matrix.axes.model.entries()) {
+  for (const { model, path } of placedModels(matrix)) {
     if (model.endpoint === undefined || known.includes(model.endpoint)) continue;
     const names =
       known.length === 0 ? 'there is no `endpoints` section' : `endpoints are ${known.join(', ')}`;
-    const text = `axes.model[${index}].endpoint names "${model.endpoint}", but ${names}`;
-    yield { path: ['axes', 'model', index, 'endpoint'], text };
+    const text = `${place(path)}.endpoint names "${model.endpoint}", but ${names}`;
+    yield { path: [...path, 'endpoint'], text };
   }
 }
 
-function* danglingEngines({ axes, engines = {}, power }: MatrixFile) {
+function* danglingEngines(matrix: MatrixFile) {
+  const { engines = {}, power } = matrix;
   const known = Object.keys(engines);
   const names = known.length === 0 ? 'there is no `engines` section' : `engines are ${known.join(', ')}`;
-  for (const [index, { engine }] of axes.model.entries()) {
+  for (const {
+    model: { engine },
+    path,
+  } of placedModels(matrix)) {
     if (engine === undefined || known.includes(engine)) continue;
-    const text = `axes.model[${index}].engine names "${engine}", but ${names}`;
-    yield { path: ['axes', 'model', index, 'engine'], text };
+    const text = `${place(path)}.engine names "${engine}", but ${names}`;
+    yield { path: [...path, 'engine'], text };
   }
   const agents = (power?.agents ?? []).map(({ id }) => id);
   for (const [id, entry] of Object.entries(engines)) {
@@ -64,6 +77,39 @@ function* danglingEngines({ axes, engines = {}, power }: MatrixFile) {
     const text = `engines.${id}.agent names "${entry.agent}", but \`power.agents\` has ${agents.join(', ') || 'none'}`;
     yield { path: ['engines', id, 'agent'], text };
   }
+}
+
+const danglingBindings = (matrix: MatrixFile): Problem[] => [
+  ...sameNames(matrix),
+  ...matrix.axes.strategy.flatMap(({ bind = {} }, index) =>
+    Object.entries(bind).flatMap(([endpoint, bound]) => {
+      const path = ['axes', 'strategy', index, 'bind', endpoint];
+      return bindingProblems(matrix, bound, path).map((text) => ({ path, text: `${place(path)} ${text}` }));
+    }),
+  ),
+];
+
+function* sameNames({ axes, models = [] }: MatrixFile): Generator<Problem> {
+  const seen = new Set(axes.model.map(({ id }) => id));
+  for (const [index, { id }] of models.entries()) {
+    if (seen.has(id))
+      yield { path: ['models', index], text: `models holds "${id}", which another model is called` };
+    seen.add(id);
+  }
+}
+
+type Bound = NonNullable<MatrixFile['axes']['strategy'][number]['bind']>[string];
+
+/** What is wrong with one member of `bind`, in words that follow its place. */
+function bindingProblems(matrix: MatrixFile, bound: Bound, path: readonly PropertyKey[]): string[] {
+  const { model, accelerator } = typeof bound === 'string' ? { model: bound } : bound;
+  const known = [...placedModels(matrix).map((placed) => placed.model.id), 'main'];
+  const devices = accelerator === undefined ? [] : unknownValues(matrix, 'accelerator', [accelerator]);
+  return [
+    ...(path.at(-1) === 'main' ? ['is not for `bind`: it is the model of the axis'] : []),
+    ...(known.includes(model) ? [] : [`names "${model}"${didYouMean(model, known)}`]),
+    ...devices.map(({ value, known: values }) => `names "${value}", which is not on the axis (${values})`),
+  ];
 }
 
 /** Values by axis of one rule, and those of them that are not on the axis. */

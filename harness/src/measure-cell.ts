@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { type Client, type EndpointFacts, messageOf, PerwattError } from '@perwatt/core';
-import type { CellFile, CoolDownFacts } from '@perwatt/records';
+import { messageOf, PerwattError } from '@perwatt/core';
+import type { BoundFacts, CellFile, CoolDownFacts } from '@perwatt/records';
+import { type BoundClients, clientFor } from './bound-clients.js';
 import type { createClientPool } from './client-pool.js';
 import { pause } from './deps.js';
 import { gradedAhead } from './grade-ahead.js';
@@ -56,24 +57,16 @@ async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promis
   const { run, plan, deps, signal } = world;
   const earlier_flags = world.power.flags();
   const key = cell.load_key;
-  const switched = await pool.release(key);
+  const switched = await pool.release(cell.models.map(({ load_key }) => load_key));
   const cool_down = await waitUntilIdle(idle.idleLevels(switched ? null : key), world);
   if (switched) await idle.hostIdle();
   world.progress.phase('loading the model');
-  const { client, facts } = await pool.open(key, () =>
-    cell.model.client({
-      accelerator: cell.accelerator,
-      sequences: cell.concurrency,
-      log_folder: join(run.path, 'engines'),
-      signal,
-      onProgress: (text) => world.progress.phase(text),
-    }),
-  );
-  const within = endingWith(client, world);
-  run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, facts, plan) });
+  const clients = await openClients(cell, { world, pool });
+  const within = endingWith(clients, world);
+  run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, clients, plan) });
   const before = await idle.loadedBefore(key);
   const baselines = [...idle.hostBefore(), ...before];
-  await runSitting(cell, { client, endpoint: facts, baselines, cool_down }, within);
+  await runSitting(cell, { clients, baselines, cool_down }, within);
   const sitting = run.readCell(cell.id).sittings.length - 1;
   const after = await measureIdle(within, { kind: 'loaded_idle', when: 'after', shared: false });
   idle.awaitsHostAfter(cell, sitting);
@@ -85,7 +78,7 @@ async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promis
     sitting,
     live: { power: world.power, after, earlier_flags },
   });
-  const failure = noteEnd(client, settled, world);
+  const failure = noteEnd(clients, settled, world);
   const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
   return {
     point: cell.point,
@@ -118,21 +111,59 @@ async function waitUntilIdle(
   return facts;
 }
 
+/** The clients of a cell's models, opened where they are not. */
+async function openClients(
+  cell: Cell,
+  { world, pool }: Pick<CellTools, 'world' | 'pool'>,
+): Promise<BoundClients> {
+  const { run, progress, signal } = world;
+  const open = await pool.open(
+    cell.models.map(({ load_key: key, model, accelerator }) => ({
+      key,
+      make: () =>
+        model.client({
+          accelerator,
+          sequences: cell.concurrency,
+          log_folder: join(run.path, 'engines'),
+          signal,
+          onProgress: (text) => progress.phase(text),
+        }),
+    })),
+  );
+  return new Map(
+    cell.models.flatMap(({ name, id, load_key, model: { request_model } }) => {
+      const client = open.get(load_key);
+      return client === undefined ? [] : [[name, { ...client, model: id, request_model }]];
+    }),
+  );
+}
+
+const endsOf = (clients: BoundClients): AbortSignal[] =>
+  [...clients.values()].flatMap(({ client }) => client.ended ?? []);
+
 /** A server that ends by itself ends its cell, and nothing else. */
-const endingWith = ({ ended }: Client, world: CellWorld): CellWorld =>
-  ended === undefined ? world : { ...world, signal: AbortSignal.any([world.signal, ended]) };
+function endingWith(clients: BoundClients, world: CellWorld): CellWorld {
+  const ends = endsOf(clients);
+  return ends.length === 0 ? world : { ...world, signal: AbortSignal.any([world.signal, ...ends]) };
+}
 
 /** Keeps why the cell's server ended, where that left queries open; returns it. */
-function noteEnd({ ended }: Client, { complete, file }: Settled, { run, signal }: CellWorld): string | null {
-  if (complete || signal.aborted || ended?.aborted !== true) return null;
+function noteEnd(
+  clients: BoundClients,
+  { complete, file }: Settled,
+  { run, signal }: CellWorld,
+): string | null {
+  const ended = endsOf(clients).find(({ aborted }) => aborted);
+  if (complete || signal.aborted || ended === undefined) return null;
   const { reason } = ended;
   const failure = reason instanceof PerwattError ? `${reason.code}: ${reason.message}` : messageOf(reason);
   run.writeCell({ ...file, status: 'failed', failure });
   return failure;
 }
 
-const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile['provenance'] => ({
-  endpoint,
+const provenanceOf = (cell: Cell, clients: BoundClients, plan: Plan): CellFile['provenance'] => ({
+  endpoint: clientFor(clients, 'main').facts,
+  ...boundFacts(cell, clients),
   dataset: {
     id: cell.dataset.id,
     version: cell.dataset.version,
@@ -146,6 +177,19 @@ const provenanceOf = (cell: Cell, endpoint: EndpointFacts, plan: Plan): CellFile
   grader: { id: cell.grader.id, version: cell.grader.version, mode: cell.mode },
   protocol: plan.matrix.protocol,
 });
+
+function boundFacts(
+  { models }: Cell,
+  clients: BoundClients,
+): { readonly bound?: Record<string, BoundFacts> } {
+  const [, ...others] = models;
+  if (others.length === 0) return {};
+  const entries = others.map(({ name, id, accelerator }) => [
+    name,
+    { model: id, accelerator: accelerator.id, endpoint: clientFor(clients, name).facts },
+  ]);
+  return { bound: Object.fromEntries(entries) };
+}
 
 /** What a published data set says of itself beside its items; generated ones have one way to be asked. */
 const promptAndFiles = ({ prompt, known_bad, withhold, files }: Cell['dataset']) => ({

@@ -18,6 +18,7 @@ const cell: Cell = {
   max_tokens: 8,
   accelerator: { id: 'a', kind: 'cpu', gpu: false },
   model: { sha256: null, request_model: 'm', weight_bytes: null, client: () => null as never },
+  models: [],
   dataset: sums('d', 3),
   grader: lastWord,
   mode: 'robust',

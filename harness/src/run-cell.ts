@@ -1,11 +1,4 @@
-import {
-  type CallRow,
-  type Client,
-  type EndpointFacts,
-  type Instant,
-  type Item,
-  instant,
-} from '@perwatt/core';
+import { type CallRow, type Instant, type Item, instant } from '@perwatt/core';
 import { meanPower } from '@perwatt/metrics';
 import {
   type Baseline,
@@ -19,6 +12,7 @@ import {
   type Sitting,
   type StoppingFacts,
 } from '@perwatt/records';
+import { type BoundClients, clientFor, factsOf } from './bound-clients.js';
 import { arrivalSeed } from './define-cell.js';
 import { type HarnessDeps, pause } from './deps.js';
 import { watchServer } from './engines/server-watch.js';
@@ -99,8 +93,7 @@ export function openQueries(cell: Cell, run: RunFolder): OpenQuery[] {
 }
 
 export interface SittingInput {
-  readonly client: Client;
-  readonly endpoint: EndpointFacts;
+  readonly clients: BoundClients;
   /** Baselines taken before this sitting that hold for it too. */
   readonly baselines: readonly Baseline[];
   /** How the wait for an idle machine ended; null where there was no gate. */
@@ -112,6 +105,7 @@ export interface SittingInput {
  * `open` from the start of the window until the sitting is settled, so that a crash is seen by the resume.
  */
 export async function runSitting(cell: Cell, input: SittingInput, world: CellWorld): Promise<CellFile> {
+  const { clients } = input;
   const { run, deps, power, progress, signal } = world;
   const before = run.readCell(cell.id);
   const index = before.sittings.length;
@@ -122,14 +116,14 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     run_id: run.manifest.run_id,
     cell_id: cell.id,
     sitting: index,
-    client: input.client,
+    clients,
     signal,
     nextSeq: () => seq++,
   };
   progress.phase('warm-up');
-  const warmed = await warmUp(cell, { ...base, log, endpoint: input.endpoint }, world);
-  const pids = input.endpoint.pids;
-  const server = await watchServer(input.client);
+  const warmed = await warmUp(cell, { ...base, log }, world);
+  const pids = [...new Set(factsOf(clients).flatMap((facts) => facts.pids))];
+  const server = await watchServer(clientFor(clients, 'main').client);
   const cpuBefore = deps.cpuTimes(pids);
   const sleptBefore = deps.suspendedNs();
   const start = power.mark() ?? deps.clock.now();
@@ -152,7 +146,7 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
   let sent: Sent | undefined;
   const flushing = setInterval(() => attempt(world, () => flushAll(power, log)), FLUSH_MS);
   try {
-    sent = await sendAll(cell, todo, { ...base, log, world, endpoint: input.endpoint });
+    sent = await sendAll(cell, todo, { ...base, log, world });
   } finally {
     clearInterval(flushing);
   }
@@ -197,7 +191,7 @@ interface LoopContext {
   readonly run_id: string;
   readonly cell_id: string;
   readonly sitting: number;
-  readonly client: Client;
+  readonly clients: BoundClients;
   readonly signal: AbortSignal;
   readonly nextSeq: () => number;
   readonly log: SittingLog;
@@ -210,19 +204,16 @@ interface Sent {
 }
 
 /** Sends what is open: all of it, or repeat by repeat where a rule ends them. */
-async function sendAll(
-  cell: Cell,
-  todo: readonly OpenQuery[],
-  context: LoopContext & Pick<SittingInput, 'endpoint'>,
-): Promise<Sent> {
+async function sendAll(cell: Cell, todo: readonly OpenQuery[], context: LoopContext): Promise<Sent> {
   const seed = arrivalSeed(cell);
   if (cell.rule === null) return { loop: await sendQueries(cell, todo, { ...context, seed }) };
-  const { endpoint, world } = context;
+  const { clients, world } = context;
+  const endpoints = factsOf(clients);
   const calls: CallRow[] = [];
   const onCall = (call: CallRow) => calls.push(call);
   const send = (part: readonly OpenQuery[], own: number) =>
     sendQueries(cell, part, { ...context, seed: own, onCall });
-  const sent = await sendRepeats(cell, { todo, endpoint, world, calls, send }, seed);
+  const sent = await sendRepeats(cell, { todo, endpoints, world, calls, send }, seed);
   if (sent.stopping.stopped !== null)
     world.progress.queriesSpared(todo.filter(({ repeat }) => repeat >= sent.stopping.repeats).length);
   return sent;

@@ -2,7 +2,6 @@ import {
   type CallRecord,
   type CallRequest,
   type CallRow,
-  type Client,
   createRng,
   type Instant,
   type Item,
@@ -10,11 +9,13 @@ import {
   seedFrom,
   type TextRow,
 } from '@perwatt/core';
+import { type BoundClients, clientFor } from './bound-clients.js';
 import type { Cell } from './plan.js';
 import { callResult, callRow, type RowOwner, textRows } from './rows.js';
 
 export interface QueryContext extends RowOwner {
-  readonly client: Client;
+  /** What the endpoints of the strategy stand for. */
+  readonly clients: BoundClients;
   readonly phase: 'warmup' | 'measure';
   readonly signal: AbortSignal;
   /** When the query was due; null or absent in a closed loop. */
@@ -62,12 +63,13 @@ async function send(
 ): Promise<CallRecord> {
   const seq = context.nextSeq();
   const sampling = { ...request.sampling, ...cell.sampling };
-  const record = await context.client.call(
-    { model: cell.model.request_model, input: request.input, sampling },
+  const { client, model, request_model } = clientFor(context.clients, request.endpoint);
+  const record = await client.call(
+    { model: request_model, input: request.input, sampling },
     { signal: context.signal },
   );
   const sched_ns = context.round === 0 ? (context.sched_ns ?? null) : null;
-  const row = callRow(request, record, { ...context, sched_ns, seq, model: cell.point.model });
+  const row = callRow(request, record, { ...context, sched_ns, seq, model });
   context.onCall(row, textRows(request, record, context));
   return record;
 }

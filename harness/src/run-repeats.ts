@@ -1,4 +1,4 @@
-import { type CallRow, coversEndpoint, type EndpointFacts, instant, seedFrom } from '@perwatt/core';
+import { type CallRow, coverEndpoints, type EndpointFacts, instant, seedFrom } from '@perwatt/core';
 import { completedQueries, type LoopFacts, parseQueryId, type StoppingFacts } from '@perwatt/records';
 import { sha256Hex } from './canonical.js';
 import type { Cell } from './plan.js';
@@ -9,7 +9,8 @@ import type { CellWorld, OpenQuery } from './run-cell.js';
 /** What repeats that end by a rule are driven with. */
 export interface RepeatsInput {
   readonly todo: readonly OpenQuery[];
-  readonly endpoint: EndpointFacts;
+  /** What answers. */
+  readonly endpoints: readonly EndpointFacts[];
   readonly world: CellWorld;
   /** Calls of the sitting, in the order they ended. */
   readonly calls: readonly CallRow[];
@@ -55,7 +56,7 @@ interface OneRepeat extends Omit<RepeatsInput, 'todo'> {
 
 async function oneRepeat(
   open: readonly OpenQuery[],
-  { world, endpoint, calls, send, loops, seed }: OneRepeat,
+  { world, endpoints, calls, send, loops, seed }: OneRepeat,
 ): Promise<RepeatQuery[]> {
   const { power, deps, plan } = world;
   const before = calls.length;
@@ -65,7 +66,7 @@ async function oneRepeat(
   power.drain();
   return liveQueries({
     calls: calls.slice(before),
-    series: power.series().filter(({ domain }) => coversEndpoint(domain, endpoint)),
+    series: coverEndpoints(power.series(), endpoints, ({ domain }) => domain),
     window: { start: instant(start), end: instant(end) },
     attribution: plan.matrix.energy?.attribution ?? 'time_share',
   });

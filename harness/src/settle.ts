@@ -1,6 +1,6 @@
 import {
   type CallRow,
-  coversEndpoint,
+  coverEndpoints,
   type Instant,
   instant,
   type QueryRow,
@@ -12,6 +12,7 @@ import { type PowerSeries, seriesWithoutStale, type Window } from '@perwatt/metr
 import {
   type Baseline,
   type CellFile,
+  cellEndpoints,
   completedQueries,
   type RunFolder,
   repeatsMade,
@@ -27,6 +28,7 @@ import type { Cell, Plan } from './plan.js';
 import { flagsOfSitting, flagsOfTotal, recordedFlags } from './power-flags.js';
 import type { PowerLog } from './power-log.js';
 import { type GradedQuery, gradedQuery } from './query-row.js';
+import { addRoleLedgers, type RoleInput, roleLedgers } from './role-ledgers.js';
 
 export interface SettleInput {
   readonly run: RunFolder;
@@ -65,10 +67,8 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   const answers = run.readTexts(cell.id).rows.filter((t) => t.sitting === sitting && t.kind === 'answer');
   const opened = before.sittings.find((s) => s.sitting === sitting);
   if (opened === undefined) throw new RangeError(`cell ${cell.id} has no sitting ${sitting}`);
-  const endpoint = before.provenance?.endpoint ?? null;
-  const recorded = (live === null ? seriesFromDisk(run, opened) : live.power.series()).filter(({ domain }) =>
-    coversEndpoint(domain, endpoint),
-  );
+  const metered = live === null ? seriesFromDisk(run, opened) : live.power.series();
+  const recorded = coverEndpoints(metered, cellEndpoints(before), ({ domain }) => domain);
   const closed = closeSitting(opened, { calls, series: recorded, live });
   const window = windowOf(closed);
   const { series, gauged, unknown } = seriesWithoutStale(recorded, window);
@@ -126,6 +126,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
     sittings: before.sittings.map((s) => (s.sitting === sitting ? flagged : s)),
     ledgers: hasTime(closed) ? addLedgers(earlier, ledgers, answered) : before.ledgers,
     segments: [...before.segments, ...segments],
+    ...withRoles(before, { series, calls: surviving, window }),
   };
   const queries = run.readQueries(cell.id).rows;
   const expected = cell.dataset.items.length * repeatsMade(before);
@@ -145,6 +146,21 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   live?.power.forgetBefore(instant(window.end - 10_000_000_000n));
   const failed = queries.filter(({ status }) => status === 'failed').length;
   return { file, complete, accuracy: accuracyOf(queries), queries: queries.length, failed };
+}
+
+/** The ledgers of the roles with those of one more sitting. */
+function withRoles(
+  before: CellFile,
+  sitting: Pick<RoleInput, 'series' | 'calls' | 'window'>,
+): Pick<CellFile, 'role_ledgers'> {
+  const { provenance, role_ledgers = [] } = before;
+  if (provenance === null) return {};
+  const bound = Object.entries(provenance.bound ?? {}).map(
+    ([name, { endpoint }]) => [name, endpoint] as const,
+  );
+  const endpoints = new Map([['main', provenance.endpoint] as const, ...bound]);
+  const sum = addRoleLedgers(role_ledgers, roleLedgers({ ...sitting, endpoints }));
+  return sum.length === 0 ? {} : { role_ledgers: sum };
 }
 
 interface CloseInput {

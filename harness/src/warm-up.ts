@@ -1,6 +1,7 @@
-import { type CallRow, coversEndpoint, type EndpointFacts, type Item, instant } from '@perwatt/core';
+import { type CallRow, coverEndpoints, type Item, instant } from '@perwatt/core';
 import { energyInWindow } from '@perwatt/metrics';
 import type { WarmUpFacts } from '@perwatt/records';
+import { factsOf } from './bound-clients.js';
 import { summedDomains } from './energy.js';
 import { driveLoop } from './load/drive-loop.js';
 import type { Cell } from './plan.js';
@@ -12,7 +13,6 @@ import { type WarmRound, warmUntilStable } from './stability.js';
 /** What the calls of a warm-up belong to. */
 export interface WarmUpContext extends Omit<QueryContext, 'query_id' | 'phase' | 'onCall'> {
   readonly log: SittingLog;
-  readonly endpoint: EndpointFacts;
 }
 
 export interface WarmedUp {
@@ -90,7 +90,7 @@ async function warmRound(
   power.drain();
   const seconds = Number(end - start) / 1e9;
   const window = { start: instant(start), end: instant(end) };
-  const series = power.series().filter(({ domain }) => coversEndpoint(domain, context.endpoint));
+  const series = coverEndpoints(power.series(), factsOf(context.clients), ({ domain }) => domain);
   const summed = summedDomains(series);
   const energies = series
     .filter(({ domain }) => summed.includes(domain.id))

@@ -1,4 +1,4 @@
-import { coversEndpoint, type Domain, instant } from '@perwatt/core';
+import { coverEndpoints, type Domain, instant } from '@perwatt/core';
 import {
   type BaselineInput,
   type Boundary,
@@ -12,7 +12,15 @@ import {
   sloOf,
   type Window,
 } from '@perwatt/metrics';
-import type { Baseline, CellFile, PowerFileSeries, RunFolder, RunManifest, Sitting } from '@perwatt/records';
+import {
+  type Baseline,
+  type CellFile,
+  cellEndpoints,
+  type PowerFileSeries,
+  type RunFolder,
+  type RunManifest,
+  type Sitting,
+} from '@perwatt/records';
 import type { ReadCell } from './cell-columns.js';
 
 type Rows = Pick<CellInput, 'queries' | 'calls'>;
@@ -84,10 +92,8 @@ const hostBaselines = ({ sittings }: CellFile): HostBaselines =>
 function bookedBoundary(cell: CellFile, manifest: Pick<RunManifest, 'power'>): Boundary | null {
   const declared = new Map(manifest.power.flatMap(({ domains }) => domains.map((own) => [own.id, own])));
   const names = cell.ledgers.filter(({ in_total }) => in_total).map(({ domain }) => domain);
-  const endpoint = cell.provenance?.endpoint ?? null;
-  const domains = names
-    .flatMap((name) => declared.get(name) ?? [])
-    .filter((domain) => coversEndpoint(domain, endpoint));
+  const declaredDomains = names.flatMap((name) => declared.get(name) ?? []);
+  const domains = coverEndpoints(declaredDomains, cellEndpoints(cell), (domain) => domain);
   const boundary = domains.length < names.length ? null : boundaryOf(domains);
   return boundary !== null && boundary.domains.length === names.length ? boundary : null;
 }
@@ -99,13 +105,12 @@ interface InputOptions {
 
 /** What the metrics of one cell are made of beside its rows, out of its records and the power of the run. */
 function baseOf(cell: CellFile, lastEnd: ReadCell['lastEnd'], { power, manifest }: InputOptions): CellBase {
-  const endpoint = cell.provenance?.endpoint ?? null;
+  const endpoints = cellEndpoints(cell);
   const sittings = cell.sittings.flatMap((sitting): SittingInput[] => {
     const window = windowOf(sitting, lastEnd);
     if (window === null) return [];
-    const series = seriesFor(power, window, sitting.boot_id).filter(({ domain }) =>
-      coversEndpoint(domain, endpoint),
-    );
+    const metered = seriesFor(power, window, sitting.boot_id);
+    const series = coverEndpoints(metered, endpoints, ({ domain }) => domain);
     return [{ sitting: sitting.sitting, window, series, baselines: baselinesOf(sitting) }];
   });
   return {

@@ -1,5 +1,6 @@
 import { isElsewhere, type Scope } from '@perwatt/core';
 import { FEWEST_REPEATS } from '@perwatt/metrics';
+import { cellEndpoints } from '@perwatt/records';
 import type { NotMeasured, RunResults } from './results-types.js';
 
 type Draft = Omit<RunResults, 'not_measured' | 'timeline' | 'shown_queries' | 'unparsed_answers'>;
@@ -58,7 +59,7 @@ function powerMissing({ cells, power }: Draft): NotMeasured[] {
 /** This host's sensors say nothing of an endpoint on another one. */
 function endpointsElsewhere({ cells }: Draft): NotMeasured[] {
   const addresses = cells.flatMap(({ provenance }) =>
-    provenance !== null && isElsewhere(provenance.endpoint) ? [provenance.endpoint.endpoint] : [],
+    cellEndpoints({ provenance }).flatMap((one) => (one !== null && isElsewhere(one) ? [one.endpoint] : [])),
   );
   if (addresses.length === 0) return [];
   const text = `${[...new Set(addresses)].join(', ')}: on another host. Only an external meter counts for it; this host's own sensors do not.`;

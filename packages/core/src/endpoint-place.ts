@@ -24,3 +24,17 @@ export function coversEndpoint(
     return endpoint?.kind === 'simulated' && endpoint.endpoint === host;
   return (host !== undefined) === (endpoint !== null && isElsewhere(endpoint));
 }
+
+/**
+ * Of what is metered, what may be summed for a cell whose calls go to several endpoints: all that is one of theirs. Nothing where
+ * an endpoint has none, since a sum over the others would be too small. Null stands for an endpoint that nothing is known of.
+ */
+export function coverEndpoints<T>(
+  metered: readonly T[],
+  endpoints: readonly (Place | null)[],
+  domainOf: (one: T) => Pick<Domain, 'provenance' | 'host'>,
+): T[] {
+  const covers = (one: T, endpoint: Place | null) => coversEndpoint(domainOf(one), endpoint);
+  if (endpoints.some((endpoint) => !metered.some((one) => covers(one, endpoint)))) return [];
+  return metered.filter((one) => endpoints.some((endpoint) => covers(one, endpoint)));
+}

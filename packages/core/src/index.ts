@@ -23,7 +23,7 @@ export {
 export type { Clock } from './clock.js';
 export { closest, didYouMean } from './closest.js';
 export type { Dataset, DatasetFile, DatasetSpec, PromptFacts } from './datasets.js';
-export { coversEndpoint, isElsewhere } from './endpoint-place.js';
+export { coverEndpoints, coversEndpoint, isElsewhere } from './endpoint-place.js';
 export {
   type AgentEngineEntry,
   AllowedEngines,

@@ -81,10 +81,26 @@ const Dataset = z
   .catchall(z.unknown())
   .describe('Further keys are options of the data set; it rejects those it does not know');
 
+const Bind = z
+  .record(
+    name,
+    z.union([
+      name,
+      z.strictObject({
+        model: name.describe('Model of the axis or of `models`, or `main`'),
+        accelerator: name.optional().describe('Value of the axis; default: that of the cell'),
+      }),
+    ]),
+  )
+  .describe(
+    "Models behind the strategy's endpoints other than `main` (`strong`, `weak`, `verifier` …), by the name of a model of the axis or of `models`, or `main` for the cell's own",
+  );
+
 const Strategy = z
   .object({
     id: name.describe('Name in tables'),
     kind: z.string().optional().describe('Strategy; default: `id`'),
+    bind: Bind.optional(),
     when,
   })
   .catchall(z.unknown())
@@ -297,6 +313,9 @@ export const MatrixFile = z.strictObject({
         'Further settings that vary: quantisation, context, engine flags, parallelism, power cap, reasoning effort; each is merged into what a cell is otherwise made of',
       ),
   }),
+  models: axis(Model)
+    .optional()
+    .describe('Further models, on no axis, that strategies bind to their endpoints'),
   include: z.array(Point).optional().describe('Keep only cells that match one of these'),
   exclude: z.array(Point).optional().describe('Leave out cells that match one of these'),
   constraints: z

@@ -47,6 +47,7 @@ export const cellColumns: readonly (readonly [name: string, type: string, value:
   ['queries_j', 'DOUBLE', total('queries_j')],
   ['unattributed_j', 'DOUBLE', total('unattributed_j')],
   ['lost_work_j', 'DOUBLE', total('lost_work_j')],
+  ['roles', 'VARCHAR', (c) => (c.role_ledgers === undefined ? null : JSON.stringify(c.role_ledgers))],
   ['provenance', 'VARCHAR', (c) => (c.provenance === null ? null : JSON.stringify(c.provenance))],
 ];
 

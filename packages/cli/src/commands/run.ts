@@ -107,9 +107,9 @@ export function readMatrix(file: string, flags: Pick<RunFlags, 'power'>, io: Io)
   const matrix = withPower(parseMatrix(readText(path, file), file), flags);
   const base = join(path, '..');
   const absolute = (value: unknown) => (typeof value === 'string' ? resolve(base, value) : value);
-  const model = matrix.axes.model.map((m) =>
-    m.path === undefined ? m : { ...m, path: resolve(base, m.path) },
-  );
+  const placed = <M extends { readonly path?: string | undefined }>(m: M): M =>
+    m.path === undefined ? m : { ...m, path: resolve(base, m.path) };
+  const model = matrix.axes.model.map(placed);
   const dataset = matrix.axes.dataset.map((d) => {
     const files = ['path', 'shots'].filter((key) => key in d);
     return { ...d, ...Object.fromEntries(files.map((key) => [key, absolute(d[key])])) };
@@ -119,7 +119,11 @@ export function readMatrix(file: string, flags: Pick<RunFlags, 'power'>, io: Io)
       ? { ...v, model: { ...v.model, path: absolute(v.model['path']) } }
       : v,
   );
-  return { ...matrix, axes: { ...matrix.axes, model, dataset, ...(variant && { variant }) } };
+  return {
+    ...matrix,
+    axes: { ...matrix.axes, model, dataset, ...(variant && { variant }) },
+    ...(matrix.models && { models: matrix.models.map(placed) }),
+  };
 }
 
 function readText(path: string, file: string): string {
