@@ -74,6 +74,19 @@ test('estimated figures of three repeats have the spread and the band in every i
   }
 });
 
+test('accuracy that wanders between repeats widens IPW as it widens accuracy, and no further', () => {
+  const score = (item: number, repeat: number) => ((item * 7 + repeat * 5) % 11 < 4 + repeat ? 1 : 0);
+  const { values } = cellMetrics(cellOf({ items: 40, repeats: 3, score }));
+  const relative = ({ value, sampling_lo, sampling_hi }: (typeof values)[ProductName]) => [
+    sampling_lo! / value!,
+    sampling_hi! / value!,
+  ];
+  for (const name of ['ipw_per_w', 'ipj_per_j'] as const) {
+    expect(values[name].interval).toBe('repeats_t');
+    expect(relative(values[name])).toEqual(relative(values.accuracy).map((end) => expect.closeTo(end, 2)));
+  }
+});
+
 describe('another draw of items', () => {
   const width = (input: CellInput, name: ProductName): number => {
     const { sampling_lo, sampling_hi } = cellMetrics(input).values[name];

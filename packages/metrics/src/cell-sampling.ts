@@ -3,7 +3,13 @@ import { type CrossedSums, unitParts, WIDTH } from './cell-sums.js';
 import { type FigurePowers, type RepeatTotalName, repeatTotalNames } from './energy-figures.js';
 import { phaseTotalNames } from './phase-shares.js';
 import type { IntervalScale } from './stats/crossed-estimate.js';
-import { type CrossedParts, halfOfItems, joinParts, variancePart } from './stats/crossed-variance.js';
+import {
+  type CrossedParts,
+  halfOfItems,
+  joinParts,
+  type VariancePart,
+  variancePart,
+} from './stats/crossed-variance.js';
 import { influenceOf, type Powers } from './stats/product-figure.js';
 import { FEWEST_REPEATS } from './stats/run-spread.js';
 
@@ -91,6 +97,21 @@ function scoreVariance({ queries, units }: ItemSums, { powers }: FigurePowers): 
   return unitParts(units ?? queries, ofScore)?.items?.variance ?? null;
 }
 
+/**
+ * A figure without its accuracy: what of it a run moves as a whole. Answers of one item in several repeats are draws of their
+ * own, so that how accuracy differs between repeats is noise of queries, which the variance over items holds.
+ */
+const withoutScore = ({ powers, complete }: FigurePowers): FigurePowers => ({
+  powers: only(powers, (name) => !scoreTotals.has(name)),
+  complete,
+});
+
+/** What the noise of single queries adds to the variance between repeats. */
+function noiseBetween(sums: ItemSums, figure: FigurePowers): VariancePart {
+  const none = { variance: 0, df: 0 };
+  return isZero(figure.powers) ? none : (wholeParts(sums, figure)?.residual ?? none);
+}
+
 /** Variance between repeats, from the totals of each; null for too few, or where one has no total. */
 function betweenRepeats(repeats: readonly RepeatTotals[], { powers, complete }: FigurePowers) {
   if (repeats.length < FEWEST_REPEATS || !complete) return null;
@@ -165,11 +186,12 @@ export function samplingOf({
   repeats,
 }: SamplingInput): Sampling | null {
   const { parts, items } = itemParts(sums, figure);
-  const between = betweenRepeats(repeats, figure);
+  const ofRuns = withoutScore(figure);
+  const between = betweenRepeats(repeats, ofRuns);
   const joined = joinParts({
     items: parts?.items ?? null,
     repeats: between,
-    residual: parts?.residual ?? { variance: 0, df: 0 },
+    residual: noiseBetween(sums, ofRuns),
   });
   if (joined === null) return null;
   const { half } = joined;

@@ -8,7 +8,7 @@ import { orderOf } from './cell-spans.js';
 import type { CellBase, CellInput, HostBaselines, SittingInput } from './cell-types.js';
 import { columnsOfRows } from './columns-of-rows.js';
 import { isSplit, type PhaseShares, phaseShares } from './phase-shares.js';
-import { shortestMeasurable } from './series-index.js';
+import { shortestPhase } from './series-index.js';
 import type { CallSpan, PowerSeries } from './types.js';
 
 /** What a cell's calls were doing: until the first output, until the last, after it; or it isn't on record. */
@@ -23,7 +23,7 @@ export interface PhaseShare {
   readonly hi_j: number;
   /** Calls that had it. */
   readonly calls: number;
-  /** Whether its spans last long enough, on average, to be told apart by the sensor: `shortestMeasurable` of every domain. */
+  /** Whether its spans last long enough, on average, to be told apart by the sensor: `shortestPhase` of every domain. */
   readonly resolved: boolean;
 }
 
@@ -134,9 +134,7 @@ function cellPhases(sittings: readonly SittingInput[], columns: CellColumns): Ce
     spans.filter((own) => own.some(({ query_id }) => query_id === phase)).length;
   const least_ns = Math.max(
     ...used.flatMap(({ series }) =>
-      series
-        .filter(({ domain }) => boundary.domains.some(({ id }) => id === domain.id))
-        .map(shortestMeasurable),
+      series.filter(({ domain }) => boundary.domains.some(({ id }) => id === domain.id)).map(shortestPhase),
     ),
   );
   const sum = (phase: CallPhase): PhaseShare => {

@@ -66,7 +66,7 @@ interface Shape {
 }
 
 /** 25 items of a second of prefill and nine of decode, one after another. */
-function cellOf({ repeats, reading_s = 0.05, between = 0.05, items = 0.2 }: Shape): CellInput {
+function cellOf({ repeats, reading_s = 0.025, between = 0.05, items = 0.2 }: Shape): CellInput {
   const random = createRng(7);
   const factors = Array.from({ length: 25 }, () => 1 + items * (2 * random() - 1));
   const power: [number, number][] = [];
@@ -151,10 +151,10 @@ describe('figures of phases', () => {
   });
 
   test('hold the sensor’s bounds too where it cannot tell phases of their length apart', () => {
-    const [sharp, blurred] = [prefill({ repeats: 3 }), prefill({ repeats: 3, reading_s: 0.6 })];
+    const [sharp, blurred] = [prefill({ repeats: 3 }), prefill({ repeats: 3, reading_s: 0.1 })];
     expect(sharp.interval).toBe('repeats_t');
     expect(blurred.interval).toBe('repeats_and_sensor');
     expect(blurred.lo).toBeLessThan(blurred.sampling_lo!);
-    expect(decode({ repeats: 3, reading_s: 0.6 }).interval).toBe('repeats_t');
+    expect(decode({ repeats: 3, reading_s: 0.1 }).interval).toBe('repeats_t');
   });
 });

@@ -71,6 +71,14 @@ const numberAt = (values: Float64Array, index: number): number => values[index] 
 export const shortestMeasurable = (series: PowerSeries): number =>
   Math.max(200 * series.domain.update_period_ns, 2 * seriesIndex(series).interval_ns);
 
+/**
+ * Shortest mean duration of phases of one series that follow one another, for an error of at most 1 % that every phase has
+ * alike: `shortestMeasurable`, and 33 readings. Between readings power is taken to be steady, which moves a sixth of an interval's
+ * energy over an edge on average, and a phase has two edges. In ns.
+ */
+export const shortestPhase = (series: PowerSeries): number =>
+  Math.max(shortestMeasurable(series), 33 * seriesIndex(series).interval_ns);
+
 /** Time since the first sample, ns. */
 const since = ({ origin_ns }: SeriesIndex, at: bigint): number => Number(at - origin_ns);
 
