@@ -2,6 +2,17 @@
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
+  /** Tools that an assistant's turn asked for; each is answered by a turn of role `tool`. */
+  readonly tool_calls?: readonly MessageToolCall[];
+  /** In a turn of role `tool`: the call that it answers. */
+  readonly tool_call_id?: string;
+}
+
+/** A tool call as part of a chat's history; `arguments` is JSON text. */
+export interface MessageToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
 }
 
 /** A tool that the model may ask for. */

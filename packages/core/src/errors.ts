@@ -26,12 +26,15 @@ export const hints = {
   POWER_NO_SOURCE:
     'Run `perwatt doctor` to see what can be measured, or leave power out with `--power none`.',
   POWER_PERMISSION: 'Run `perwatt doctor` for the one-time command that grants read access.',
+  REPLAY_DIFFERS: 'Use the version, parameters and seed that the query was recorded with.',
   RUN_NOT_FOUND: 'Give the folder of a run; `runs/` holds them unless `--out` said otherwise.',
   RUN_IN_USE: 'Wait for the other process to end, or stop it, before you touch this run.',
   RUN_PUBLISHED:
     'Use `perwatt results`, `compare` or `import show` for it; only a measured run can be reported, routed or resumed.',
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
+  SANDBOX_UNAVAILABLE:
+    'Use Linux with namespaces, util-linux and Python 3, or leave code unexecuted: such answers are then unscored.',
   SERVER_DIED: 'Read the end of its log above; `engines` of the matrix says how the server is started.',
   SERVER_FAILED: 'Read the end of its log above; `engines` of the matrix says how the server is started.',
   SQL_ENGINE_MISSING: 'Run `npm install` without `--omit=optional` on a platform that DuckDB supports.',

@@ -14,6 +14,16 @@ export interface Item {
   readonly aliases?: readonly string[];
   /** What a checker or a world needs beside `gold`, as JSON: a puzzle's grid, a planning problem, tests of a program. */
   readonly data?: Readonly<Record<string, unknown>>;
+  /** The same task with its reading matter apart, for strategies that hand it out in pieces; absent where there is none. */
+  readonly material?: Material;
+}
+
+/** A task that comes with reading matter. */
+export interface Material {
+  /** The task with the demanded answer format, without the passages. */
+  readonly task: string;
+  /** Passages in order; keys are titles, unique within the item. */
+  readonly passages: readonly { readonly key: string; readonly text: string }[];
 }
 
 /** Every verdict there is; `Grade` says what they score. */

@@ -134,6 +134,8 @@ export interface StrategyContext {
   readonly check?: (text: string) => boolean;
   /** The language of the item's programs; present when the strategy needs one. */
   readonly language?: SafeLanguage;
+  /** Energy of the query so far, J; null where it can't be told. Present when a budget of joules is set. */
+  readonly energy_j?: () => number | null;
   /** Predicted probability, 0…1, that a prompt needs the stronger model; present when the strategy needs a router. */
   readonly routeScore?: (prompt: string) => number;
 }

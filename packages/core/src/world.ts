@@ -14,6 +14,8 @@ export interface WorldStep {
 export interface WorldEpisode {
   /** The task and the first observation. */
   readonly opening: string;
+  /** How tasks of this kind are done, for actors that are to be told; absent where nothing is written down. */
+  readonly skills?: string;
   /** Actions taken so far, as they were given. */
   readonly actions: readonly string[];
   /** Steps after which an episode ends. */

@@ -1,32 +1,81 @@
-import type { Answers, CallRequest, CallResult, Candidate, Item, Rng, StrategyContext } from '@perwatt/core';
-import type { SingleParams } from './params.js';
+import type {
+  Answers,
+  CallRequest,
+  CallResult,
+  Candidate,
+  Item,
+  Message,
+  Role,
+  StrategyContext,
+  ToolSpec,
+} from '@perwatt/core';
+import type { SamplingParams } from './params.js';
 
-/** One independent generation for an item: the same request whichever strategy asks. */
-export function attemptCall(
-  item: Item,
-  params: SingleParams,
-  context: Pick<StrategyContext, 'rng' | 'max_tokens'> & { readonly branch: number },
-): CallRequest {
-  const { temperature, top_p, max_tokens = context.max_tokens, system } = params;
-  const user = { role: 'user', content: item.prompt } as const;
+/** What a strategy says of one request; the rest follows from its parameters. */
+export interface Ask {
+  readonly id: string;
+  readonly role: Role;
+  readonly messages: readonly Message[];
+  readonly parents?: readonly string[];
+  /** Default `main`. */
+  readonly endpoint?: string;
+  readonly tools?: readonly ToolSpec[];
+  readonly round?: number;
+  readonly branch?: number;
+  /** Calls of one key start with the same text. */
+  readonly prefix_key?: string;
+}
+
+/** Where sampling and seeds of a request come from. */
+export interface AskOptions {
+  readonly params: SamplingParams;
+  readonly context: Pick<StrategyContext, 'rng' | 'max_tokens'>;
+}
+
+/** A chat request. Seeds are drawn in the order in which requests are made. */
+export function askChat(ask: Ask, { params, context }: AskOptions): CallRequest {
+  const { temperature, top_p, max_tokens = context.max_tokens } = params;
+  const { messages, tools, parents = [], endpoint = 'main', round = 0, branch = 0, ...rest } = ask;
   return {
-    id: `attempt-${context.branch}`,
-    parents: [],
-    role: 'solver',
-    endpoint: 'main',
-    input: {
-      kind: 'chat',
-      messages: system === undefined ? [user] : [{ role: 'system', content: system }, user],
-    },
+    ...rest,
+    parents,
+    endpoint,
+    input: { kind: 'chat', messages, ...(tools !== undefined && { tools }) },
     sampling: { temperature, top_p, max_tokens, seed: callSeed(context.rng) },
-    round: 0,
-    branch: context.branch,
-    prefix_key: item.id,
+    round,
+    branch,
   };
 }
 
 /** 31 bits: what every server accepts. */
-const callSeed = (rng: Rng) => Math.floor(rng() * 2 ** 31);
+export const callSeed = (rng: StrategyContext['rng']): number => Math.floor(rng() * 2 ** 31);
+
+/** A turn of the user. */
+export const user = (content: string): Message => ({ role: 'user', content });
+
+/** A turn of the model. */
+export const assistant = (content: string): Message => ({ role: 'assistant', content });
+
+/** A chat's beginning: the system message if there is one, and what the user says. */
+export const opening = (content: string, system?: string): Message[] =>
+  system === undefined ? [user(content)] : [{ role: 'system', content: system }, user(content)];
+
+/** One independent generation for an item: the same request whichever strategy asks. */
+export function attemptCall(
+  item: Item,
+  options: AskOptions,
+  ask: Partial<Omit<Ask, 'messages'>> & { readonly branch: number },
+): CallRequest {
+  const messages = opening(item.prompt, options.params.system);
+  return askChat(
+    { id: `attempt-${ask.branch}`, role: 'solver', prefix_key: item.id, ...ask, messages },
+    options,
+  );
+}
+
+/** `count` independent generations for an item. */
+export const attemptCalls = (item: Item, options: AskOptions, count: number): CallRequest[] =>
+  Array.from({ length: count }, (_, branch) => attemptCall(item, options, { branch }));
 
 /** What a call contributes to a vote. A failed or cut call gives no answer. */
 export const candidateOf = (result: CallResult, answers: Answers): Candidate => ({
@@ -36,3 +85,7 @@ export const candidateOf = (result: CallResult, answers: Answers): Candidate => 
 
 /** Why a call failed, for people. */
 export const failureOf = (result: CallResult): string => result.error_code ?? 'unknown error';
+
+/** Whether a call gave a text that can be gone on with. */
+export const hasText = (result: CallResult): boolean =>
+  result.finish !== 'error' && result.text.trim() !== '';

@@ -1,36 +1,34 @@
 import { didYouMean, PerwattError } from '@perwatt/core';
 import * as z from 'zod';
 
-const sampling = {
-  temperature: z.number().min(0).max(10),
-  top_p: z.number().gt(0).max(1),
-  max_tokens: z.int().positive().optional(),
-  system: z.string().min(1).optional(),
-};
+const temperature = z.number().min(0).max(10);
 
-/** Parameters of a strategy that asks once. */
-export const SingleParams = z.strictObject({
-  temperature: sampling.temperature.default(0).describe('0 is greedy decoding'),
-  top_p: sampling.top_p.default(1).describe('Nucleus share'),
-  max_tokens: sampling.max_tokens.describe('Longest completion; default: that of the cell'),
-  system: sampling.system.describe('System message put before the prompt'),
+/** Fields by which every strategy's calls are sampled; the default temperature is its own. */
+export const samplingFields = (default_temperature: number) => ({
+  temperature: temperature.default(default_temperature).describe('0 is greedy decoding'),
+  top_p: z.number().gt(0).max(1).default(1).describe('Nucleus share'),
+  max_tokens: z
+    .int()
+    .positive()
+    .optional()
+    .describe('Longest completion of one call; default: that of the cell'),
+  system: z.string().min(1).optional().describe('System message put before the prompt'),
 });
-/** Parameters that were checked, defaults filled in. */
-export type SingleParams = z.infer<typeof SingleParams>;
 
-/** Parameters of a strategy that asks several times and votes. */
-export const SelfConsistencyParams = z.strictObject({
-  attempts: z.int().min(1).max(1024).default(5).describe('Independent generations for an item'),
-  temperature: sampling.temperature.default(0.7),
-  top_p: sampling.top_p.default(1).describe('Nucleus share'),
-  max_tokens: sampling.max_tokens.describe('Longest completion of one attempt; default: that of the cell'),
-  system: sampling.system.describe('System message put before the prompt'),
-});
-/** Parameters that were checked, defaults filled in. */
-export type SelfConsistencyParams = z.infer<typeof SelfConsistencyParams>;
+/** How the calls of a strategy are sampled. */
+export interface SamplingParams {
+  readonly temperature: number;
+  readonly top_p: number;
+  readonly max_tokens?: number | undefined;
+  readonly system?: string | undefined;
+}
+
+/** The logical name of an endpoint, which the matrix binds to a model. */
+export const endpointName = z.string().regex(/^[a-z][a-z0-9_-]*$/, 'not a name of an endpoint');
 
 /** A checker of parameters that says all that is wrong with them in one `INPUT_INVALID`. */
 export const parameters = <S extends z.ZodObject>(strategy: string, schema: S) => ({
+  schema,
   parse(input: unknown): z.infer<S> {
     const result = schema.safeParse(input ?? {});
     if (result.success) return result.data;

@@ -1,6 +1,13 @@
 import type { Strategy } from '@perwatt/core';
-import { attemptCall, candidateOf, failureOf } from './attempt.js';
-import { parameters, SingleParams } from './params.js';
+import * as z from 'zod';
+import { attemptCall, candidateOf } from './attempt.js';
+import { parameters, samplingFields } from './params.js';
+import { outcomeOf } from './votes.js';
+
+/** Parameters of a strategy that asks once. */
+export const SingleParams = z.strictObject(samplingFields(0));
+/** Parameters that were checked, defaults filled in. */
+export type SingleParams = z.infer<typeof SingleParams>;
 
 /** Asks once. The answer is the call's whole text, whatever can be read from it. */
 export const single: Strategy<SingleParams> = {
@@ -11,11 +18,10 @@ export const single: Strategy<SingleParams> = {
   params: parameters('single', SingleParams),
   calls: () => 1,
   async *run(item, params, context) {
-    const [result] = yield [attemptCall(item, params, { ...context, branch: 0 })];
-    if (result === undefined) return { status: 'failed', reason: 'the call had no result', candidates: [] };
-    const candidates = [candidateOf(result, context.answers)];
-    if (result.finish === 'error')
-      return { status: 'failed', reason: `the call failed: ${failureOf(result)}`, candidates };
-    return { status: 'answered', answer: result.text, call_id: result.id, candidates, decisions: [] };
+    const results = yield [attemptCall(item, { params, context }, { branch: 0 })];
+    return outcomeOf(
+      results[0],
+      results.map((result) => candidateOf(result, context.answers)),
+    );
   },
 };

@@ -1,178 +1,170 @@
-import { fc, test } from '@fast-check/vitest';
-import type { Answers, CallRequest, Item, StrategyContext } from '@perwatt/core';
-import { createRng, PerwattError } from '@perwatt/core';
-import { drive, type Scripted } from '@perwatt/test-kit';
-import { describe, test as example, expect } from 'vitest';
+import type { CallRequest, CallResult, Outcome } from '@perwatt/core';
+import { instant, PerwattError } from '@perwatt/core';
+import { drive, type Script } from '@perwatt/test-kit';
+import { describe, expect, test } from 'vitest';
+import { budgeted } from './budget.js';
+import { replayQuery } from './replay-query.js';
+import { context, item, type Setting, settings } from './settings.fixture.js';
 import { strategies, strategyById } from './strategies.js';
 
-const item: Item = { id: 'q1', prompt: '6 × 7?', gold: '42', options: null, subject: null };
-const answers: Answers = {
-  extract: (text) => /\d+/.exec(text)?.[0] ?? null,
-  same: (a, b) => Number(a) === Number(b),
+const ids = strategies().map((s) => s.id);
+const setting = (id: string): Setting => {
+  const found = settings[id];
+  if (found === undefined) throw new Error(`no setting for strategy "${id}"`);
+  return found;
 };
-const context = (): StrategyContext => ({ answers, rng: createRng(1), max_tokens: 64 });
 
-function ask(id: string, input: unknown, script: readonly Scripted[]) {
+function start(id: string, more: Readonly<Record<string, unknown>> = {}) {
   const strategy = strategyById(id);
-  return drive(strategy.run(item, strategy.params.parse(input), context()), script);
+  const params = strategy.params.parse({ ...setting(id).params, ...more });
+  return { strategy, params, query: strategy.run(item, params, context()) };
 }
 
-const withoutTemperature = (batches: readonly (readonly CallRequest[])[]) =>
-  batches.map((batch) =>
-    batch.map((call) => ({ ...call, sampling: { ...call.sampling, temperature: null } })),
-  );
+const ask = (id: string, script: Script = setting(id).respond) => drive(start(id).query, script);
 
-describe('every strategy', () => {
-  example.each(strategies().map((s) => s.id))(
-    '%s asks at most as often as it says, with unique call ids',
-    async (id) => {
-      const strategy = strategyById(id);
-      const params = strategy.params.parse({});
-      const script = Array.from({ length: strategy.calls(params) }, () => '42');
-      const { batches } = await drive(strategy.run(item, params, context()), script);
-      const calls = batches.flat();
-      expect(calls.length).toBeLessThanOrEqual(strategy.calls(params));
-      expect(new Set(calls.map((c) => c.id)).size).toBe(calls.length);
-      expect(calls.every((c) => strategy.needs(params).endpoints.includes(c.endpoint))).toBe(true);
+test('every strategy has a setting to be tried with', () => {
+  expect(Object.keys(settings).sort()).toEqual([...ids].sort());
+});
+
+describe.each(ids)('%s', (id) => {
+  test('answers the item with what its models said', async () => {
+    const { outcome } = await ask(id);
+    const answers: Record<string, string> = { env_react: 'forward\nforward\nforward', evolve: 'x2' };
+    expect(outcome).toMatchObject({
+      status: 'answered',
+      answer: expect.stringContaining(answers[id] ?? '42') as string,
+    });
+  });
+
+  test('asks at most as often as it says, with unique ids, known endpoints and parents that came before', async () => {
+    const { strategy, params } = start(id);
+    const { batches } = await ask(id);
+    const calls = batches.flat();
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.length).toBeLessThanOrEqual(strategy.calls(params));
+    expect(new Set(calls.map((c) => c.id)).size).toBe(calls.length);
+    for (const call of calls) expect(strategy.needs(params).endpoints).toContain(call.endpoint);
+    expect(early(batches)).toEqual([]);
+  });
+
+  test('is the same again: the same answers give the same calls', async () => {
+    expect(await ask(id)).toEqual(await ask(id));
+  });
+
+  test('replays exactly from its record and tells a record that is another', async () => {
+    const record: { request: CallRequest; result: CallResult }[] = [];
+    const { strategy, params, query } = start(id);
+    let step = await query.next();
+    while (!step.done) {
+      const results = step.value.map((call) => resultOf(call));
+      record.push(...step.value.map((request, i) => ({ request, result: results[i]! })));
+      step = await query.next(results);
+    }
+    const place = () => ({ item, params, context: context() });
+    expect(await replayQuery(strategy, place(), record)).toEqual(step.value);
+    const changed = record.map((call, i) =>
+      i === 0
+        ? { ...call, request: { ...call.request, sampling: { ...call.request.sampling, seed: 7 } } }
+        : call,
+    );
+    await expect(replayQuery(strategy, place(), changed)).rejects.toThrow('is not the recorded one');
+    await expect(replayQuery(strategy, place(), record.slice(1))).rejects.toThrow('the record has no call');
+  });
+
+  function resultOf(call: CallRequest): CallResult {
+    const scripted = setting(id).respond(call);
+    const parts = typeof scripted === 'string' ? { text: scripted } : scripted;
+    const usage = { prompt_tokens: 1, completion_tokens: 1 };
+    return {
+      id: call.id,
+      text: '',
+      finish: 'stop',
+      usage,
+      ...parts,
+      sent_ns: instant(0n),
+      end_ns: instant(1n),
+    };
+  }
+
+  test.each(['429', 'timeout'])(
+    'ends without an answer, and says why, when every call fails (%s)',
+    async (error_code) => {
+      const { outcome } = await ask(id, () => ({ error_code }));
+      expect(['failed', 'abstained']).toContain(outcome.status);
+      expect(outcome).toHaveProperty('reason', expect.stringContaining(error_code));
     },
   );
 
-  example.each(strategies().map((s) => s.id))(
-    '%s replays: the same answers give the same calls',
-    async (id) => {
-      const script = ['1', '2', '2', '4', '5'];
-      expect(await ask(id, {}, script)).toEqual(await ask(id, {}, script));
-    },
-  );
+  test.each([
+    ['nothing', ''],
+    ['half a JSON', '{"reasoning": "x", "mess'],
+    ['a long tool call that is none', '<tool_call>{{{'.repeat(50)],
+    ['a box with a strange score', '\\boxed{0.7} Score: 99'],
+  ])('survives %s as every answer', async (_, text) => {
+    const { outcome, batches } = await ask(id, () => text);
+    const { strategy, params } = start(id);
+    expect(batches.flat().length).toBeLessThanOrEqual(strategy.calls(params));
+    expect(['answered', 'abstained', 'failed']).toContain(outcome.status);
+  });
 
-  example.each(strategies().map((s) => s.id))('%s rejects an unknown parameter and names it', (id) => {
-    const parse = () => strategyById(id).params.parse({ temprature: 1 });
+  test.each([1, 2, 3])('under a budget of %d calls sends no more and ends cleanly', async (calls) => {
+    const { strategy, params } = start(id);
+    const bounded = budgeted(strategy, { calls });
+    const { batches, outcome } = await drive(bounded.run(item, params, context()), setting(id).respond);
+    const whole = (await ask(id)).batches.flat().length;
+    expect(batches.flat()).toHaveLength(Math.min(calls, whole));
+    expect(bounded.calls(params)).toBeLessThanOrEqual(calls);
+    if (whole > calls) expect(sayings(outcome)).toContain('budget_calls');
+    expect(outcome.status).not.toBe('failed');
+  });
+
+  test('under a budget of tokens allows no more output than that', async () => {
+    const { strategy, params } = start(id);
+    const query = budgeted(strategy, { tokens: 10 }).run(item, params, context());
+    let [step, allowed] = [await query.next(), 0];
+    while (!step.done) {
+      allowed += step.value.reduce((sum, call) => sum + call.sampling.max_tokens, 0);
+      step = await query.next(
+        step.value.map((call) => ({
+          ...resultOf(call),
+          usage: { prompt_tokens: 5, completion_tokens: call.sampling.max_tokens },
+        })),
+      );
+    }
+    expect(allowed).toBeLessThanOrEqual(10);
+  });
+
+  test('rejects an unknown parameter and names the nearest', () => {
+    const parse = () => strategyById(id).params.parse({ ...setting(id).params, temprature: 1 });
     expect(parse).toThrow(PerwattError);
     expect(parse).toThrow(`strategy "${id}": unknown parameter "temprature" (did you mean "temperature")`);
   });
 
-  example('several wrong parameters are reported at once', () => {
-    expect(() => strategyById('self_consistency').params.parse({ attempts: 0, top_p: 2, kk: 1 })).toThrow(
-      /unknown parameter "kk".*"attempts": .*"top_p": |"attempts": .*"top_p": .*unknown parameter "kk"/,
-    );
-  });
-
-  example.each(strategies().map((s) => s.id))(
-    '%s puts a system message before the prompt only when given',
-    async (id) => {
-      const script = ['42', '42', '42', '42', '42'];
-      const bare = (await ask(id, {}, script)).batches.flat().map((c) => c.input);
-      const led = (await ask(id, { system: 'Be brief.' }, script)).batches.flat().map((c) => c.input);
-      expect(new Set(bare.map((i) => JSON.stringify(i)))).toEqual(
-        new Set(['{"kind":"chat","messages":[{"role":"user","content":"6 × 7?"}]}']),
-      );
-      expect(led.every((i) => i.kind === 'chat' && i.messages[0]?.content === 'Be brief.')).toBe(true);
-    },
-  );
-});
-
-describe('single', () => {
-  example('asks once, greedily, with the token limit of the cell', async () => {
-    const { batches, outcome } = await ask('single', {}, ['It is 42.']);
-    expect(batches.flat()).toMatchObject([
-      {
-        role: 'solver',
-        endpoint: 'main',
-        parents: [],
-        sampling: { temperature: 0, top_p: 1, max_tokens: 64 },
-      },
-    ]);
-    expect(outcome).toMatchObject({ status: 'answered', answer: 'It is 42.', call_id: 'attempt-0' });
-  });
-
-  example('an answer that cannot be read is still an answer: the grader says what it is', async () => {
-    expect((await ask('single', {}, ['no idea'])).outcome).toMatchObject({
-      status: 'answered',
-      answer: 'no idea',
-    });
-  });
-
-  example('a failed call is a failed query, with its reason', async () => {
-    expect((await ask('single', {}, [{ error_code: 'timeout' }])).outcome).toMatchObject({
-      status: 'failed',
-      reason: 'the call failed: timeout',
-    });
-  });
-
-  example('its own token limit wins over that of the cell', async () => {
-    const { batches } = await ask('single', { max_tokens: 5 }, ['42']);
-    expect(batches[0]?.[0]?.sampling.max_tokens).toBe(5);
+  test('takes the system message of a data set', async () => {
+    const { batches } = await drive(start(id, { system: 'Be brief.' }).query, setting(id).respond);
+    expect(JSON.stringify(batches[0])).toContain('Be brief.');
   });
 });
 
-describe('self_consistency', () => {
-  example('all attempts are one batch of independent calls with seeds of their own', async () => {
-    const { batches } = await ask('self_consistency', { attempts: 3 }, ['1', '2', '3']);
-    expect(batches.map((batch) => batch.length)).toEqual([3]);
-    expect(batches.flat().every((call) => call.parents.length === 0 && call.prefix_key === 'q1')).toBe(true);
-    expect(new Set(batches.flat().map((call) => call.sampling.seed)).size).toBe(3);
+/** Calls whose parents had not ended when they were asked. */
+function early(batches: readonly (readonly CallRequest[])[]): string[] {
+  const ended = new Set<string>();
+  return batches.flatMap((batch) => {
+    const wrong = batch.filter((call) => call.parents.some((parent) => !ended.has(parent)));
+    for (const call of batch) ended.add(call.id);
+    return wrong.map((call) => call.id);
   });
+}
 
-  example('the outcome is the whole text of the first call that gave the winning answer', async () => {
-    const { outcome } = await ask('self_consistency', { attempts: 4 }, ['41', 'so 42', '42.', '7']);
-    expect(outcome).toMatchObject({ status: 'answered', answer: 'so 42', call_id: 'attempt-1' });
-    expect(outcome).toMatchObject({ decisions: ['"42" has 2 of 4 votes, 0 attempts did not vote'] });
-  });
+const sayings = (outcome: Outcome): string =>
+  outcome.status === 'answered' ? outcome.decisions.join('\n') : outcome.reason;
 
-  example('a tie goes to the answer given first and is told', async () => {
-    const { outcome } = await ask('self_consistency', { attempts: 4 }, ['7', '42', '42', '7']);
-    expect(outcome).toMatchObject({ answer: '7', call_id: 'attempt-0' });
-    expect(outcome.status === 'answered' && outcome.decisions[1]).toBe(
-      '2 answers tied, the one given first wins',
-    );
-  });
-
-  // biome-ignore format: a table is read in columns
-  example.each<readonly [script: readonly Scripted[], outcome: object, why: string]>([
-    [['none', '7', { error_code: 'timeout' }],          { status: 'answered', answer: '7' },  'failures and unread answers do not vote'],
-    [['none', 'none', 'none'],                          { status: 'abstained', reason: 'no attempt gave an answer' }, 'nobody voted'],
-    [[{ text: '9', finish: 'length' }, '7', 'none'],    { status: 'answered', answer: '7' },  'a cut answer does not vote'],
-    [[{ text: '9', finish: 'length' }, 'none', 'none'], { status: 'abstained', reason: 'no attempt gave an answer (1 of 3 cut at the token limit)' }, 'it is told why'],
-    [[{ error_code: 'timeout' }, { error_code: 'timeout' }, { error_code: 'connect_error' }], { status: 'failed', reason: 'all 3 calls failed: timeout, connect_error' }, 'every call failed'],
-    [[{ error_code: 'timeout' }, 'none', 'none'],       { status: 'abstained' },              'some answered, none readably'],
-  ])('%j gives %j: %s', async (script, outcome) => {
-    expect((await ask('self_consistency', { attempts: 3 }, script)).outcome).toMatchObject(outcome);
-  });
-
-  const scripted = fc.oneof(
-    fc.string({ maxLength: 12 }),
-    fc.nat(99).map(String),
-    fc.constant({ error_code: 'timeout' }),
-    fc.record({ text: fc.nat(9).map(String), finish: fc.constant('length' as const) }),
-  );
-
-  test.prop([scripted])(
-    'one attempt is single: the same request but for its temperature, the same outcome',
-    async (answer) => {
-      const once = await ask('single', {}, [answer]);
-      const voted = await ask('self_consistency', { attempts: 1 }, [answer]);
-      expect(withoutTemperature(voted.batches)).toEqual(withoutTemperature(once.batches));
-      expect(voted.outcome).toEqual(once.outcome);
-    },
-  );
-
-  test.prop([fc.array(scripted, { minLength: 2, maxLength: 9 })])(
-    'what wins is the text of the call that it names',
-    async (script) => {
-      const { outcome } = await ask('self_consistency', { attempts: script.length }, script);
-      expect(outcome.candidates).toHaveLength(script.length);
-      if (outcome.status !== 'answered') return;
-      const at = Number(outcome.call_id?.replace('attempt-', ''));
-      expect(outcome.answer).toBe(script[at]);
-    },
+test('several wrong parameters are reported at once', () => {
+  expect(() => strategyById('self_consistency').params.parse({ attempts: 0, top_p: 2, kk: 1 })).toThrow(
+    /unknown parameter "kk".*"attempts": .*"top_p": |"attempts": .*"top_p": .*unknown parameter "kk"/,
   );
 });
 
-describe('strategyById', () => {
-  example('an unknown name is one error with the nearest name', () => {
-    expect(() => strategyById('self_consistancy')).toThrow(
-      'unknown strategy "self_consistancy"; did you mean "self_consistency"?',
-    );
-    expect(() => strategyById('x')).toThrow(expect.objectContaining({ code: 'STRATEGY_UNKNOWN' }));
-  });
+test('an unknown strategy names the nearest', () => {
+  expect(() => strategyById('debat')).toThrow('unknown strategy "debat"; did you mean "debate"?');
 });

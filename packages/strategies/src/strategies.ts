@@ -1,8 +1,47 @@
 import { didYouMean, PerwattError, type Strategy } from '@perwatt/core';
+import { bestOfN } from './best-of-n.js';
+import { budgetForcing } from './budget-forcing.js';
+import { cascade } from './cascade.js';
+import { debate } from './debate.js';
+import { delegate } from './delegate.js';
+import { envReact } from './env-react.js';
+import { evolve } from './evolve.js';
+import { minion } from './minion.js';
+import { minions } from './minions.js';
+import { proposeSolve } from './propose-solve.js';
+import { proveVerifyRefine } from './prove-verify-refine.js';
+import { repeatedSampling } from './repeated-sampling.js';
+import { routeLearned } from './route-learned.js';
+import { routeThreshold } from './route-threshold.js';
 import { selfConsistency } from './self-consistency.js';
+import { sequentialRevision } from './sequential-revision.js';
 import { single } from './single.js';
+import { spawnJoin } from './spawn-join.js';
+import { teamVote } from './team-vote.js';
+import { weightedVote } from './weighted-vote.js';
 
-const all: readonly Strategy[] = [erased(single), erased(selfConsistency)];
+const all: readonly Strategy[] = [
+  erased(single),
+  erased(selfConsistency),
+  erased(weightedVote),
+  erased(bestOfN),
+  erased(repeatedSampling),
+  erased(sequentialRevision),
+  erased(budgetForcing),
+  erased(debate),
+  erased(proveVerifyRefine),
+  erased(delegate),
+  erased(spawnJoin),
+  erased(teamVote),
+  erased(envReact),
+  erased(routeThreshold),
+  erased(routeLearned),
+  erased(cascade),
+  erased(minion),
+  erased(minions),
+  erased(proposeSolve),
+  erased(evolve),
+];
 
 /** A strategy whose parameters are checked where they come in and opaque to whoever runs it. */
 function erased<P>(strategy: Strategy<P>): Strategy {

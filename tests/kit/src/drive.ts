@@ -1,19 +1,25 @@
 import { type CallRequest, type CallResult, instant, type Outcome } from '@perwatt/core';
 
 /** One answer of the script: the text of a call that went well, or parts of a result, such as how it failed. */
-export type Scripted = string | Partial<Pick<CallResult, 'text' | 'finish' | 'error_code' | 'usage'>>;
+export type Scripted =
+  | string
+  | Partial<Pick<CallResult, 'text' | 'finish' | 'error_code' | 'usage' | 'tool_calls' | 'mean_logprob'>>;
 
-/** Runs a query to its end on scripted answers, given in the order the calls are made. Throws when the script is too short. */
+/** Answers a query's calls: a list in the order the calls are made, or what each call is answered with. */
+export type Script = readonly Scripted[] | ((call: CallRequest) => Scripted | undefined);
+
+/** Runs a query to its end on scripted answers. Throws when the script has none for a call. */
 export async function drive(
   query: AsyncGenerator<readonly CallRequest[], Outcome, readonly CallResult[]>,
-  script: readonly Scripted[],
+  script: Script,
 ): Promise<{ readonly batches: readonly (readonly CallRequest[])[]; readonly outcome: Outcome }> {
-  const answers = script.values();
+  const listed = typeof script === 'function' ? null : script.values();
+  const said = (call: CallRequest) => (typeof script === 'function' ? script(call) : listed?.next().value);
   const batches: (readonly CallRequest[])[] = [];
   let step = await query.next();
   while (!step.done) {
     batches.push(step.value);
-    step = await query.next(step.value.map((call) => answer(call, answers.next().value)));
+    step = await query.next(step.value.map((call) => answer(call, said(call))));
   }
   return { batches, outcome: step.value };
 }

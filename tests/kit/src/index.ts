@@ -7,7 +7,7 @@ export {
   watchedClock,
 } from './clocks.js';
 export { deliver, type Segment } from './deliver.js';
-export { drive, type Scripted } from './drive.js';
+export { drive, type Script, type Scripted } from './drive.js';
 export { type FakeAnswer, type FakeClient, type FakeClientOptions, fakeClient } from './fake-client.js';
 export { executable, fakeVllm } from './fake-engine-program.js';
 export { type GgufFixtureOptions, ggufFixture, ggufShape } from './gguf-fixture.js';
@@ -44,3 +44,4 @@ export {
 export { powerSourceContract, type SourceUnderContract } from './power-source-contract.js';
 export { type SteadySourceOptions, steadyPowerSource } from './power-steady-source.js';
 export { type ScriptedAnswer, scriptedAnswer } from './scripted-model.js';
+export { type SecureFront, secureFront } from './secure-front.js';
