@@ -3,9 +3,11 @@ import { blocksworld } from './blocksworld/blocksworld.js';
 import { household } from './household/household.js';
 import { codeInput, codeOutput, codeProgram } from './program/program-sets.js';
 import { shop } from './shop/shop.js';
+import { zebra } from './zebra/zebra.js';
 
 /** Every generated data set beside the two that need no world, in the order of tables. */
 export const allGenerated: readonly Loader[] = [
+  zebra,
   blocksworld,
   household,
   shop,
