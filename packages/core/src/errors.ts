@@ -21,6 +21,7 @@ export const hints = {
   MODEL_UNAVAILABLE:
     'Pass a local weight file, or make one of the named locations reachable and run `perwatt models pull`.',
   MODEL_UNKNOWN: 'Run `perwatt models list` to see the models that are known, or give a path to a GGUF file.',
+  POWER_CAP_FAILED: 'Try the commands of `power_cap` by hand; setting a limit may need privileges.',
   POWER_IO: 'Run `perwatt doctor` to see which counters can be read.',
   POWER_MALFORMED: 'Please report this with the output of `perwatt doctor --json`.',
   POWER_NO_SOURCE:

@@ -6,6 +6,7 @@ describe('graders', () => {
     for (const grader of graders()) expect(graderById(grader.id)).toBe(grader);
     expect(graders().map((g) => g.id)).toEqual([
       'choice',
+      'code',
       'em_f1',
       'exact',
       'literal',

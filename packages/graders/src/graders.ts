@@ -1,5 +1,6 @@
 import { didYouMean, type Grader, PerwattError } from '@perwatt/core';
 import { choice } from './choice.js';
+import { code } from './code.js';
 import { emF1 } from './em-f1.js';
 import { exact } from './exact.js';
 import { literal } from './literal.js';
@@ -8,7 +9,7 @@ import { numeric } from './numeric.js';
 import { plan } from './plan.js';
 import { puzzleCells } from './puzzle-cells.js';
 
-const all: readonly Grader[] = [choice, emF1, exact, literal, math, numeric, plan, puzzleCells];
+const all: readonly Grader[] = [choice, code, emF1, exact, literal, math, numeric, plan, puzzleCells];
 
 /** Every grader there is, by name. */
 export const graders = (): readonly Grader[] => all;

@@ -31,6 +31,7 @@ export const humaneval = fileSet({
         prompt,
         entry_point: requiredText(row, 'entry_point'),
         test: requiredText(row, 'test'),
+        test: requiredText(row, 'test'),
       },
     };
   },
