@@ -31,7 +31,6 @@ export const humaneval = fileSet({
         prompt,
         entry_point: requiredText(row, 'entry_point'),
         test: requiredText(row, 'test'),
-        test: requiredText(row, 'test'),
       },
     };
   },
