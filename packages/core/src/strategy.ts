@@ -103,6 +103,8 @@ export interface Needs {
   readonly environment?: true;
   /** A language in which the items' programs can be run. */
   readonly language?: true;
+  /** Energy of a query while it goes on. */
+  readonly energy?: true;
   /** A fitted router, named by a file. */
   readonly router?: string;
 }

@@ -2,7 +2,6 @@ import type { CallRequest, CallResult, Outcome } from '@perwatt/core';
 import { instant, PerwattError } from '@perwatt/core';
 import { drive, type Script } from '@perwatt/test-kit';
 import { describe, expect, test } from 'vitest';
-import { budgeted } from './budget.js';
 import { replayQuery } from './replay-query.js';
 import { context, item, type Setting, settings } from './settings.fixture.js';
 import { strategies, strategyById } from './strategies.js';
@@ -108,19 +107,17 @@ describe.each(ids)('%s', (id) => {
   });
 
   test.each([1, 2, 3])('under a budget of %d calls sends no more and ends cleanly', async (calls) => {
-    const { strategy, params } = start(id);
-    const bounded = budgeted(strategy, { calls });
-    const { batches, outcome } = await drive(bounded.run(item, params, context()), setting(id).respond);
+    const { strategy, params, query } = start(id, { budget: { calls } });
+    const { batches, outcome } = await drive(query, setting(id).respond);
     const whole = (await ask(id)).batches.flat().length;
     expect(batches.flat()).toHaveLength(Math.min(calls, whole));
-    expect(bounded.calls(params)).toBeLessThanOrEqual(calls);
+    expect(strategy.calls(params)).toBeLessThanOrEqual(calls);
     if (whole > calls) expect(sayings(outcome)).toContain('budget_calls');
     expect(outcome.status).not.toBe('failed');
   });
 
   test('under a budget of tokens allows no more output than that', async () => {
-    const { strategy, params } = start(id);
-    const query = budgeted(strategy, { tokens: 10 }).run(item, params, context());
+    const { query } = start(id, { budget: { tokens: 10 } });
     let [step, allowed] = [await query.next(), 0];
     while (!step.done) {
       allowed += step.value.reduce((sum, call) => sum + call.sampling.max_tokens, 0);
@@ -163,6 +160,14 @@ test('several wrong parameters are reported at once', () => {
   expect(() => strategyById('self_consistency').params.parse({ attempts: 0, top_p: 2, kk: 1 })).toThrow(
     /unknown parameter "kk".*"attempts": .*"top_p": |"attempts": .*"top_p": .*unknown parameter "kk"/,
   );
+});
+
+test.each([
+  [{ call: 3 }, /strategy "single": budget: .*call/],
+  [{ calls: 0 }, /strategy "single": budget: calls: /],
+  ['3', /strategy "single": budget: /],
+])('a budget of %j is one error', (budget, message) => {
+  expect(() => strategyById('single').params.parse({ budget })).toThrow(message);
 });
 
 test('an unknown strategy names the nearest', () => {

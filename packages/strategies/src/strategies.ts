@@ -1,5 +1,6 @@
 import { didYouMean, PerwattError, type Strategy } from '@perwatt/core';
 import { bestOfN } from './best-of-n.js';
+import { type Budget, budgeted, parseBudget } from './budget.js';
 import { budgetForcing } from './budget-forcing.js';
 import { cascade } from './cascade.js';
 import { debate } from './debate.js';
@@ -43,15 +44,44 @@ const all: readonly Strategy[] = [
   erased(evolve),
 ];
 
-/** A strategy whose parameters are checked where they come in and opaque to whoever runs it. */
-function erased<P>(strategy: Strategy<P>): Strategy {
-  const { parse } = strategy.params;
+/**
+ * A strategy whose parameters are checked where they come in and opaque to whoever runs it. All take `budget`, what a query may
+ * spend, beside their own.
+ */
+function erased<P extends object>(strategy: Strategy<P>): Strategy {
+  const within = ({ budget }: Split<P>) => (budget === undefined ? strategy : budgeted(strategy, budget));
   return {
     ...strategy,
-    needs: (params) => strategy.needs(parse(params)),
-    calls: (params) => strategy.calls(parse(params)),
-    run: (item, params, context) => strategy.run(item, parse(params), context),
+    params: {
+      parse(input) {
+        const { own, budget } = split<object>(input ?? {});
+        const params = strategy.params.parse(own);
+        return budget === undefined ? params : { ...params, budget: parseBudget(strategy.id, budget) };
+      },
+    },
+    needs(params) {
+      const { own, budget } = split<P>(params);
+      return { ...strategy.needs(own), ...(budget?.joules !== undefined && { energy: true as const }) };
+    },
+    calls(params) {
+      const parts = split<P>(params);
+      return within(parts).calls(parts.own);
+    },
+    run(item, params, context) {
+      const parts = split<P>(params);
+      return within(parts).run(item, parts.own, context);
+    },
   };
+}
+
+interface Split<P> {
+  readonly own: P;
+  readonly budget?: Budget;
+}
+
+function split<P>(params: unknown): Split<P> {
+  const { budget, ...own } = params as { readonly budget?: Budget };
+  return { own: own as P, ...(budget !== undefined && { budget }) };
 }
 
 /** Every strategy there is, by name. */
