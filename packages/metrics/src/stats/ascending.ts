@@ -4,8 +4,8 @@
  */
 export function ascending(values: Float64Array): Uint32Array {
   const { length } = values;
-  let from = Uint32Array.from(values, (_, i) => i);
-  let to = new Uint32Array(length);
+  let [from, to] = [new Uint32Array(length), new Uint32Array(length)];
+  for (let i = 0; i < length; i++) from[i] = i;
   for (let width = 1; width < length; width *= 2) {
     for (let low = 0; low < length; low += 2 * width) {
       const middle = Math.min(low + width, length);
