@@ -19,6 +19,15 @@ test.each<[code: string, phase: Phase, status: string, kind: string, why: string
   expect(failureOf(error(code), phase)).toMatchObject({ status, kind });
 });
 
+test.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])(
+  'a certificate that nobody known has signed is told with what to do: %s',
+  (code) => {
+    const { status, kind, message } = failureOf(error(code), 'queued');
+    expect({ status, kind }).toEqual({ status: 'connect_error', kind: code });
+    expect(message).toMatch(/not trusted: why; NODE_EXTRA_CA_CERTS/);
+  },
+);
+
 test('an error without a code', () => {
   expect(failureOf(new Error('why'), 'body')).toMatchObject({ status: 'truncated', kind: 'unknown' });
 });

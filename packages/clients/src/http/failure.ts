@@ -47,10 +47,21 @@ function kindOf(error: unknown): string {
   return code === null ? 'unknown' : (kinds[code] ?? code);
 }
 
+/** Codes of certificates that nobody known has signed. */
+const untrusted: ReadonlySet<string | null> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** An address may resolve to several; then the error is a bundle whose own message is empty. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')
     return error.errors.map((each) => messageOf(each)).join('; ');
+  if (untrusted.has(systemCode(error)))
+    return `the server's certificate is not trusted: ${messageOf(error)}; NODE_EXTRA_CA_CERTS may name a file with it`;
   return messageOf(error);
 }
 

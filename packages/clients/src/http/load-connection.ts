@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { platform } from 'node:os';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import { type Clock, type Instant, PerwattError } from '@perwatt/core';
 import { type Failure, failureOf } from './failure.js';
 import type { LoadCall } from './load-call.js';
@@ -16,8 +16,6 @@ export interface ConnectionParts {
   readonly head: string;
   readonly known: KnownHeads;
   readonly reads: ReadQueue<LoadConnection>;
-  /** For TLS, beside the usual. */
-  readonly tls?: ConnectionOptions;
   /** Its call has ended. `open` is false where the connection went with it. */
   readonly onEnded: (connection: LoadConnection, call: LoadCall, open: boolean) => void;
   /** It ended with no call on it. */
@@ -80,7 +78,6 @@ export class LoadConnection {
         port: Number(port || 443),
         ALPNProtocols: ['http/1.1'],
         ...named,
-        ...this.#parts.tls,
       });
       socket.once('secureConnect', this.#onConnect);
       return socket.on('data', (bytes: Buffer) => this.#onRead(bytes.length, bytes));
