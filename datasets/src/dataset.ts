@@ -11,8 +11,20 @@ export interface LoadContext {
   /** Seed of generated data sets that don't set their own. */
   readonly seed: number;
   readonly signal?: AbortSignal;
+  /** The files of a split of a published data set that were pulled; null for one that wasn't. Taken where no `path` is given. */
+  readonly pulled?: (id: string, split: string) => readonly PulledSetFile[] | null;
   /** Other limits than `defaultLimits`. */
   readonly limits?: Partial<ReadLimits>;
+}
+
+/** A file that was pulled before, and what it must be. */
+export interface PulledSetFile {
+  /** As messages name it. */
+  readonly path: string;
+  readonly absolute: string;
+  readonly sha256: string;
+  /** Place in its repository, where a split has several files. */
+  readonly inside?: string;
 }
 
 /** What is known of a data set before it is loaded. */

@@ -1,6 +1,9 @@
 export { datasetCatalogue, loadDataset } from './catalogue.js';
-export type { CatalogueEntry, LoadContext } from './dataset.js';
+export type { CatalogueEntry, LoadContext, PulledSetFile } from './dataset.js';
+export { datasetsPage } from './datasets-page.js';
 export type { OptionInfo } from './options.js';
+export type { DatasetCard, HubSource, KnownBad, KnownFile } from './sets/card.js';
+export { howToGet } from './sets/set-files.js';
 export {
   type ExactPrompt,
   type PromptMaker,

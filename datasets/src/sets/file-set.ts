@@ -14,7 +14,7 @@ import { type Row, rowError } from '../rows.js';
 import { type DatasetCard, questionDigest } from './card.js';
 import type { ItemParts, ReadParts, RowContext } from './item-parts.js';
 import { fillIn, labelled, type PromptTemplate, templateDigest } from './prompt-template.js';
-import { filesAt, needsPath } from './set-files.js';
+import { filesAt, needsPath, type SetFile } from './set-files.js';
 import { allRows, partsOf } from './set-rows.js';
 import { noShots, type Shots, shotsOf } from './shots.js';
 
@@ -58,7 +58,7 @@ function commonOptions({ card, prompts, answer_tokens }: FileSet): OptionInfo[] 
   const names = Object.keys(prompts);
   const shots = Object.values(prompts).find((p) => p.shots !== undefined)?.shots;
   return [
-    { name: 'path', summary: 'file or folder in the official format; required' },
+    { name: 'path', summary: 'file or folder in the official format; default: what was pulled' },
     { name: 'split', summary: `one of ${Object.keys(card.splits).join(', ')}; the first is the default` },
     { name: 'prompt', summary: `one of ${names.join(', ')}; default ours` },
     ...(shots === undefined
@@ -66,7 +66,7 @@ function commonOptions({ card, prompts, answer_tokens }: FileSet): OptionInfo[] 
       : [
           {
             name: 'shots',
-            summary: `file of worked examples, from the split "${shots.split}"`,
+            summary: `file of worked examples, from the split "${shots.split}"; default: what was pulled`,
           },
           { name: 'shot_count', summary: `worked examples, default ${shots.count} where a prompt has them` },
         ]),
@@ -83,13 +83,12 @@ interface Loading {
 async function load(set: FileSet, spec: DatasetSpec, { context, reader }: Loading): Promise<Dataset> {
   const { card, prompts } = set;
   const [path, splits] = [reader.text('path'), Object.keys(card.splits)];
-  reader.oneOf('split', splits);
   const name = reader.oneOf('prompt', Object.keys(prompts)) ?? 'ours';
   const template = prompts[name] ?? prompts.ours;
   const rng = (...names: readonly (string | number)[]) =>
     createRng(seedFrom(spec.seed ?? context.seed, card.id, ...names));
-  if (path === undefined) throw needsPath(card, 'path');
-  const found = await filesAt(path, context);
+  const split = reader.oneOf('split', splits) ?? splits[0] ?? '';
+  const found = await filesOf(card, { path, split, option: 'path' }, context);
   const only = reader.text('sha256');
   const files = only === undefined ? found : found.map((file) => ({ ...file, sha256: only }));
   const rowContext = { options: reader, rng };
@@ -134,6 +133,24 @@ async function load(set: FileSet, spec: DatasetSpec, { context, reader }: Loadin
     files: facts,
     ...(left_out > 0 && { left_out }),
   };
+}
+
+interface Wanted {
+  readonly path: string | undefined;
+  readonly split: string;
+  readonly option: 'path' | 'shots';
+}
+
+/** The files of a path, or those that were pulled of the split. Throws `DATASET_UNAVAILABLE` where there are neither. */
+async function filesOf(
+  card: DatasetCard,
+  { path, split, option }: Wanted,
+  context: LoadContext,
+): Promise<readonly SetFile[]> {
+  if (path !== undefined) return filesAt(path, context);
+  const pulled = context.pulled?.(card.id, split) ?? null;
+  if (pulled === null) throw needsPath(card, option);
+  return pulled;
 }
 
 const noItems = (path: string, left_out: number) =>
@@ -191,8 +208,7 @@ async function shotsFor(
   const count = reader.whole('shot_count', { min: 0, max: 64 }) ?? shots.count;
   if (count === 0) return noShots;
   const path = reader.text('shots');
-  if (path === undefined) throw needsPath(set.card, 'shots');
-  const files = await filesAt(path, context);
+  const files = await filesOf(set.card, { path, split: shots.split, option: 'shots' }, context);
   const pool = partsOf(allRows(set, files, { context, hash: false, onFile: () => {} }), (row, index) =>
     set.read(row, { ...rowContext, index }),
   );
@@ -201,7 +217,7 @@ async function shotsFor(
     template: shots,
     rng: rowContext.rng('shots'),
     render: (parts, place) => fillIn(shots.text, valuesOf(parts, template), place),
-    from: path,
+    from: files[0]?.path ?? set.card.id,
   });
 }
 

@@ -84,9 +84,17 @@ function stateOf(text: string, path: string): readonly unknown[] {
 }
 
 /** The error for a data set without a path, which says where its files are. */
-export const needsPath = ({ id, how, source, hub }: DatasetCard, option: 'path' | 'shots'): PerwattError =>
-  new PerwattError('DATASET_UNAVAILABLE', `data set "${id}" needs the option "${option}"`, {
-    hint: [how, `Give the path of a file from ${hub === null ? source : `the hub's data set ${hub.repo}`}.`]
-      .filter((text) => text !== undefined)
-      .join(' '),
+export const needsPath = (card: DatasetCard, option: 'path' | 'shots'): PerwattError =>
+  new PerwattError('DATASET_UNAVAILABLE', `data set "${card.id}" needs the option "${option}"`, {
+    hint: howToGet(card),
   });
+
+/** How to come by the files of a data set, in a sentence or two. */
+export function howToGet({ id, how, source, hub }: DatasetCard): string {
+  const steps = [
+    how,
+    hub === null ? null : `Run \`perwatt datasets pull ${id}\`${hub.gated ? ' with HF_TOKEN set' : ''}.`,
+    `${hub === null ? 'Give' : 'Or give'} the path of a file from ${hub === null ? source : `the hub's data set ${hub.repo}`}.`,
+  ];
+  return steps.filter((text) => text != null).join(' ');
+}

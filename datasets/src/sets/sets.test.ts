@@ -319,14 +319,16 @@ describe('what is needed', () => {
     await expect(loadDataset({ kind: 'gpqa', options: {} }, { root, seed: 1 })).rejects.toMatchObject({
       code: 'DATASET_UNAVAILABLE',
       message: 'data set "gpqa" needs the option "path"',
-      hint: expect.stringMatching(/Accept the terms .* the hub's data set Idavidrein\/gpqa\./),
+      hint: expect.stringMatching(
+        /Accept the terms .* Run `perwatt datasets pull gpqa` with HF_TOKEN set\. .* the hub's data set Idavidrein\/gpqa\./,
+      ),
     });
   });
 
   test('a prompt that there is not is named with those that there are', async () => {
     await expect(load('gsm8k', [], { prompt: 'offical' })).rejects.toMatchObject({
       code: 'INPUT_INVALID',
-      message: expect.stringContaining('option "prompt" is "offical", not "ours" or "official"'),
+      message: expect.stringContaining('option "prompt" is "offical", not "ours" or "direct" or "official"'),
     });
   });
 });

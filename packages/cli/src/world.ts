@@ -1,4 +1,5 @@
 import { availableParallelism, hostname } from 'node:os';
+import { resolve } from 'node:path';
 import {
   embeddedClient,
   listModels,
@@ -20,7 +21,7 @@ import {
   type PowerSource,
   type Probe,
 } from '@perwatt/core';
-import { loadDataset, loadTrace } from '@perwatt/datasets';
+import { loadDataset, loadTrace, programLanguage, worldOf } from '@perwatt/datasets';
 import { graderById } from '@perwatt/graders';
 import { type OpenPowerStream, type PreparedModel, streamHere } from '@perwatt/harness';
 import {
@@ -36,13 +37,16 @@ import {
 import { strategyById } from '@perwatt/strategies';
 import { calibrationsHere } from './calibration-store.js';
 import type { MakeDeps } from './commands/run.js';
+import { pulledFiles } from './datasets-store.js';
 import { engineModel } from './engine-model.js';
+import { hostCommands } from './host-commands.js';
 import type { Io } from './io.js';
 import { openMeters, splitSources } from './meters.js';
 import { powerPlace, sysRoot } from './power-place.js';
 import { openPowerThread } from './power-thread.js';
 import type { NativePlace } from './power-thread-messages.js';
 import { traceTimes } from './replay-trace.js';
+import { routeScorer } from './route-scorer.js';
 import { simulatedDeps } from './simulated-deps.js';
 
 /** The real world of a run, from the leaves. */
@@ -65,6 +69,7 @@ export const makeDeps =
       },
       powerSources: (wanted) => powerOf(wanted, { root, base, io }),
       openPowerStream,
+      commands: hostCommands({ cwd: base, env: io.env }),
       traceTimes: async ({ path, format }) =>
         traceTimes(
           await loadTrace(path, {
@@ -74,9 +79,12 @@ export const makeDeps =
             ...(format === undefined ? {} : { format }),
           }),
         ),
-      loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed }),
+      loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed, pulled: pulledFiles(io) }),
       grader: graderById,
       strategy: strategyById,
+      worldOf,
+      language: programLanguage,
+      routeScorer: (file) => routeScorer(resolve(base, file)),
       prepareModel: async (entry, endpoint, engine = null) => {
         if (engine !== null) return engineModel(entry, engine, { io, clock });
         return endpoint === null ? embedded(entry, { io, fetch }) : served(entry, endpoint, io);

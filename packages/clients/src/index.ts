@@ -21,7 +21,15 @@ export { type MockServerProcess, startMockServer } from './mock/start-mock-serve
 export { type Served, type ServeOptions, serveClient } from './serve/serve-client.js';
 export { cacheFolder } from './weights/cache-folder.js';
 export type { CatalogueModel } from './weights/catalogue.js';
+export type { HubDataset, HubEntry } from './weights/hub.js';
 export { probeModels } from './weights/probe-models.js';
+export {
+  type DatasetRepo,
+  hubDataset,
+  type PulledFile,
+  type PullOptions,
+  pullHubFile,
+} from './weights/pull-dataset.js';
 export {
   type ListedModel,
   listModels,

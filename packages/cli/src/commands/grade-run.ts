@@ -4,6 +4,7 @@ import { loadDataset } from '@perwatt/datasets';
 import { graderById } from '@perwatt/graders';
 import { datasetSpec, type RegradedCell, regradeCell } from '@perwatt/harness';
 import { type CellFile, openRun, type RunFolder } from '@perwatt/records';
+import { pulledFiles } from '../datasets-store.js';
 import type { Io } from '../io.js';
 import { pointText } from '../run-display.js';
 import { textTable } from '../text-table.js';
@@ -92,7 +93,10 @@ async function load(run: RunFolder, cells: readonly CellFile[], { io, paths }: L
       );
     const path = paths.get(name);
     const { spec, seed } = datasetSpec(path === undefined ? entry : { ...entry, path }, matrix);
-    loaded.set(name, await loadDataset(spec, { root: io.cwd, seed, signal: io.signal }));
+    loaded.set(
+      name,
+      await loadDataset(spec, { root: io.cwd, seed, signal: io.signal, pulled: pulledFiles(io) }),
+    );
   }
   return loaded;
 }

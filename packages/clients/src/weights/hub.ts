@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { downloadFile, fileDownloadInfo } from '@huggingface/hub';
+import { datasetInfo, downloadFile, fileDownloadInfo, listFiles } from '@huggingface/hub';
 import { messageOf } from '@perwatt/core';
 import { hubCacheFolder } from './cache-folder.js';
 import type { WeightLocation } from './catalogue.js';
 import type { WeightsWorld } from './weights-world.js';
 
 type HubLocation = Extract<WeightLocation, { kind: 'hub' }>;
+
+/** A file of a repository of the hub, of models unless `type` says otherwise. */
+export interface HubFile extends Pick<HubLocation, 'repo' | 'revision' | 'file'> {
+  readonly type?: 'model' | 'dataset';
+}
 
 const ANSWER_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 60_000;
@@ -31,7 +36,7 @@ export function hubCached(location: HubLocation, world: WeightsWorld): string[] 
  * `HF_HUB_OFFLINE`. Gives up when nothing answers within ten seconds, or nothing more comes for a minute.
  */
 export async function downloadFromHub(
-  location: HubLocation,
+  location: HubFile,
   path: string,
   world: WeightsWorld,
   onBytes: (done: number, total: number) => void,
@@ -57,19 +62,74 @@ export async function downloadFromHub(
   }
 }
 
-async function remoteFile(location: HubLocation, { env }: WeightsWorld, send: typeof fetch): Promise<Blob> {
+/** Where the hub is and who asks, by its own environment variables. */
+const asked = ({ env }: WeightsWorld) => ({
+  ...(env['HF_ENDPOINT'] ? { hubUrl: env['HF_ENDPOINT'].replace(/\/+$/, '') } : {}),
+  ...(env['HF_TOKEN'] ? { accessToken: env['HF_TOKEN'] } : {}),
+});
+
+async function remoteFile(location: HubFile, world: WeightsWorld, send: typeof fetch): Promise<Blob> {
   const params = {
-    repo: { type: 'model' as const, name: location.repo },
+    repo: { type: location.type ?? ('model' as const), name: location.repo },
     path: location.file,
     revision: location.revision,
     fetch: send,
-    ...(env['HF_ENDPOINT'] ? { hubUrl: env['HF_ENDPOINT'].replace(/\/+$/, '') } : {}),
-    ...(env['HF_TOKEN'] ? { accessToken: env['HF_TOKEN'] } : {}),
+    ...asked(world),
   };
   const info = await fileDownloadInfo(params);
   const blob = info === null ? null : await downloadFile({ ...params, downloadInfo: info, xet: false });
   if (blob === null) throw new Error(`${location.repo} has no file ${location.file}`);
   return blob;
+}
+
+/** A file that a repository of data sets has; `sha256` is null for small files, of which the hub keeps none. */
+export interface HubEntry {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string | null;
+}
+
+/** A repository of data sets at one commit. */
+export interface HubDataset {
+  /** The commit, or the revision asked for where the hub names none. */
+  readonly revision: string;
+  readonly files: readonly HubEntry[];
+}
+
+const MOST_ENTRIES = 20_000;
+
+async function allFiles(params: Parameters<typeof listFiles>[0]): Promise<HubEntry[]> {
+  const files: HubEntry[] = [];
+  for await (const { type, path, size, lfs } of listFiles({ ...params, recursive: true })) {
+    if (type === 'file') files.push({ file: path, bytes: lfs?.size ?? size, sha256: lfs?.oid ?? null });
+    if (files.length > MOST_ENTRIES) throw new Error(`the repository has more than ${MOST_ENTRIES} files`);
+  }
+  return files;
+}
+
+/**
+ * The files of a repository of data sets, at the commit that `revision` stands for now. Honours the same variables and limits
+ * as a download. Rejects as the hub's client does: an error with `statusCode` where the hub answered.
+ */
+export async function listHubDataset(
+  { repo, revision }: { readonly repo: string; readonly revision: string },
+  world: WeightsWorld,
+): Promise<HubDataset> {
+  if (isSet(world.env['HF_HUB_OFFLINE'])) throw new Error('HF_HUB_OFFLINE is set');
+  const limits = boundedFetch(world.fetch ?? fetch, world.signal);
+  const common = { fetch: limits.fetch, ...asked(world) };
+  try {
+    const { sha } = await datasetInfo({ ...common, name: repo, revision, additionalFields: ['sha'] });
+    const commit = typeof sha === 'string' && sha !== '' ? sha : revision;
+    const designation = { repo: { type: 'dataset' as const, name: repo }, revision: commit };
+    return { revision: commit, files: await allFiles({ ...common, ...designation }) };
+  } catch (error) {
+    world.signal?.throwIfAborted();
+    const reason = limits.reason();
+    throw reason === null ? error : new Error(reason, { cause: error });
+  } finally {
+    limits.stop();
+  }
 }
 
 /** Bytes of an earlier attempt that can be continued. */
