@@ -6,6 +6,7 @@ import type { CodeLimits, Sandbox } from './code/sandbox.js';
 import { decide, decideOfficial, type Found } from './decide.js';
 import { plainGrade } from './plain-grade.js';
 import type { Range } from './reasoning.js';
+import { turns } from './turns.js';
 
 const id = 'code';
 const version = 1;
@@ -66,7 +67,7 @@ export interface CodeGraderOptions {
  * when not, also when time or memory ends it. A sandbox that breaks makes the grade `error`.
  */
 export function codeGrader({ sandbox, limits, workers }: CodeGraderOptions): LateGrader {
-  const turn = turns(Math.max(1, workers));
+  const turn = turns(workers);
   return {
     id,
     version,
@@ -88,21 +89,4 @@ function judged(input: GradeInput, read: Grade, outcome: CodeOutcome): Grade {
   if (outcome.status === 'broken')
     return plainGrade(input, 'error', { reason: `the sandbox broke: ${outcome.reason}` });
   return { ...read, reason: `${outcome.status.replace('_', ' ')}: ${outcome.reason}` };
-}
-
-/** Work in `count` lanes. */
-function turns(count: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = count;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
 }

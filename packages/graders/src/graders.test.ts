@@ -9,17 +9,19 @@ describe('graders', () => {
       'code',
       'em_f1',
       'exact',
+      'judge',
       'literal',
       'math',
       'numeric',
       'plan',
       'puzzle_cells',
+      'verifier',
     ]);
   });
 
   test('an unknown name is one error with the nearest name', () => {
     expect(() => graderById('choise')).toThrow('unknown grader "choise"; did you mean "choice"?');
-    expect(() => graderById('judge')).toThrow(expect.objectContaining({ code: 'GRADER_UNKNOWN' }));
+    expect(() => graderById('judg')).toThrow(expect.objectContaining({ code: 'GRADER_UNKNOWN' }));
   });
 
   // biome-ignore format: a table is read in columns

@@ -3,13 +3,27 @@ import { choice } from './choice.js';
 import { code } from './code.js';
 import { emF1 } from './em-f1.js';
 import { exact } from './exact.js';
+import { judge } from './judge.js';
 import { literal } from './literal.js';
 import { math } from './math.js';
 import { numeric } from './numeric.js';
 import { plan } from './plan.js';
 import { puzzleCells } from './puzzle-cells.js';
+import { verifier } from './verifier.js';
 
-const all: readonly Grader[] = [choice, code, emF1, exact, literal, math, numeric, plan, puzzleCells];
+const all: readonly Grader[] = [
+  choice,
+  code,
+  emF1,
+  exact,
+  judge,
+  literal,
+  math,
+  numeric,
+  plan,
+  puzzleCells,
+  verifier,
+];
 
 /** Every grader there is, by name. */
 export const graders = (): readonly Grader[] => all;

@@ -1,8 +1,13 @@
 export { choice } from './choice.js';
 export { type CodeLimits, openSandbox, type Sandbox, type SandboxPlace } from './code/sandbox.js';
 export { type CodeGraderOptions, codeGrader } from './code.js';
+export { environmentGrader } from './environment.js';
 export { exact } from './exact.js';
 export { createGraderPool, type GraderPool, type GraderPoolOptions } from './grader-pool.js';
 export { graderById, graders } from './graders.js';
+export { type Agreement, agreementOf } from './judge/agreement.js';
+export type { JudgeLedger, JudgeModel, ReplyCache } from './judge/ask-judge.js';
+export { judgeGrader, type ModelJudge } from './judge.js';
 export { math } from './math.js';
 export { numeric } from './numeric.js';
+export { type ModelVerifier, type VerifierOptions, verifierGrader } from './verifier.js';

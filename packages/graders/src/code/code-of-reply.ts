@@ -19,7 +19,7 @@ function fencesOf(text: string): readonly Fence[] {
   let inside = false;
   for (const match of text.matchAll(/^[ \t]{0,8}(?:`{3,16}|~{3,16})([^\n`]{0,40})$/gm)) {
     const named = (match[1] ?? '').trim() !== '';
-    const opens = named || !inside;
+    const opens: boolean = named || !inside;
     fences.push({ start: match.index, end: match.index + match[0].length + 1, opens });
     inside = opens;
   }
