@@ -107,4 +107,23 @@ export interface LateGrader {
   readonly id: string;
   readonly version: number;
   gradeLater(input: GradeInput, options: { readonly signal?: AbortSignal }): Promise<Grade>;
+  /** What it has taken so far, where it is a model. Nothing of this is ever part of what is measured. */
+  account?(): GradingAccount;
+}
+
+/** The account of a model that grades. Counts only grow; tokens are null once the count of one call isn't known. */
+export interface GradingAccount {
+  readonly role: 'judge' | 'verifier';
+  readonly model: string;
+  readonly calls: number;
+  readonly failed_calls: number;
+  /** Replies that were known already and cost nothing. */
+  readonly cached: number;
+  /** Replies that could not be read. */
+  readonly unreadable: number;
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+  /** Pairs that both orders of were judged, and those of them in which the orders contradict each other. */
+  readonly pairs: number;
+  readonly order_flips: number;
 }

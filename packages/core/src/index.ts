@@ -59,12 +59,14 @@ export {
   type GradeInput,
   type Grader,
   type GraderMode,
+  type GradingAccount,
   type Item,
   type LateGrader,
   type Material,
   type Verdict,
   verdicts,
 } from './grading.js';
+export { Grading } from './grading-file.js';
 export {
   Arrivals,
   type EndedLoadCall,

@@ -11,6 +11,7 @@ import {
   variantShape,
   WarmUp,
 } from './experiment.js';
+import { Grading } from './grading-file.js';
 import { Arrivals, SloLimits, SteadyRule } from './load.js';
 import { isLoadPreset, loadPresets, presetLoad, presetProblems } from './load-preset.js';
 import { scopes } from './power.js';
@@ -325,6 +326,7 @@ export const MatrixFile = z.strictObject({
     .describe('Rules that leave cells out, with the reason; `perwatt run --dry-run` lists them'),
   endpoints: z.record(name, Endpoint).optional(),
   engines: z.record(name, Engine).optional().describe('Servers that are started where a cell needs them'),
+  grading: Grading.optional(),
   power: z
     .strictObject({
       sources: z
