@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
 import { PerwattError, type ZeroOutputPolicy } from '@perwatt/core';
 import { openRun, type RunFolder } from '@perwatt/records';
+import type { FindRateFlags } from './find-rate-flags.js';
 import type { Io } from './io.js';
 import type { ArrivalFlags } from './replay-arrivals.js';
 import type { TokenizerName } from './replay-tokens.js';
 import type { TurnFlags } from './replay-turns.js';
 
 /** What the command line of a replay says. */
-export interface ReplayFlags extends ArrivalFlags, Omit<TurnFlags, 'shape'> {
+export interface ReplayFlags extends ArrivalFlags, FindRateFlags, Omit<TurnFlags, 'shape'> {
   readonly tokenizer?: TokenizerName;
   readonly templateTokens?: number;
   readonly endpoint?: string;
