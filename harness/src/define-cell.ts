@@ -16,6 +16,7 @@ import { type LoopShape, scheduleFor } from './load/drive-loop.js';
 import type { BoundModel, Cell } from './plan.js';
 import type { Point } from './points.js';
 import type { Protocol } from './protocols.js';
+import type { StrategyAids } from './strategy-aids.js';
 import type { Merged } from './variants.js';
 
 /** A point with its settings merged and its strategy bound. */
@@ -36,6 +37,7 @@ export interface Loaded {
   readonly dataset: Dataset;
   readonly grader: Grader;
   readonly trace_ns: Float64Array | null;
+  readonly aids: StrategyAids;
 }
 
 /** The seed of a cell's arrivals: the same in every sitting. */
@@ -69,7 +71,7 @@ function repeatsOf({ repeats }: MatrixFile, protocol: Protocol): Pick<Cell, 'rep
 
 /** A cell, not in order yet. Its id is a hash of all that decides what is measured. */
 export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
-  const { matrix, protocol, prepared, dataset, grader, trace_ns } = loaded;
+  const { matrix, protocol, prepared, dataset, grader, trace_ns, aids } = loaded;
   const { point, merged, bound: strategy, params, variant, bindings } = p;
   const { repeats, rule } = repeatsOf(matrix, protocol);
   const max_tokens = variant?.max_tokens ?? p.dataset.max_tokens ?? dataset.answer_tokens;
@@ -93,13 +95,14 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
       grader: grader.id,
       grading: mode === 'robust' ? undefined : mode,
     },
-    strategy: { id: strategy.id, version: strategy.version, params },
+    strategy: { id: strategy.id, version: strategy.version, params, router: aids.router?.sha256 },
     load,
     max_tokens,
     repeats: rule ?? repeats,
     seed: matrix.seed,
     protocol: matrix.protocol,
     reasoning_effort,
+    power_cap_w: variant?.power_cap_w,
     warm_up: matrix.warm_up,
     bind:
       bindings.length === 0 ? undefined : bindings.map((own, i) => boundDefinition(own, loaded.others[i])),
@@ -135,6 +138,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
     mode,
     strategy,
     params,
+    aids,
     variant,
     settings: settingsOf(merged, variant),
     sampling: reasoning_effort === undefined ? {} : { reasoning_effort },

@@ -9,11 +9,15 @@ import type {
   EndpointEntry,
   EngineEntry,
   Grader,
+  Item,
   LateGrader,
   MatrixFile,
   ModelEntry,
   PowerSource,
+  PromptRouter,
+  SafeLanguage,
   Strategy,
+  World,
 } from '@perwatt/core';
 import type { HostFacts } from '@perwatt/records';
 import { eventLoopTimer, type LoadTimer } from './load/pacer.js';
@@ -55,6 +59,28 @@ export interface CpuTimes {
   readonly own_ns: number;
 }
 
+/** A fitted router. */
+export interface RouteScorer extends PromptRouter {
+  /** Of its file, so that a cell's id follows it. */
+  readonly sha256: string;
+}
+
+/** How a program ended. */
+export interface CommandEnd {
+  /** As a shell would say; null when it was stopped because it took too long. */
+  readonly exit_code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs programs of the user's, without a shell. */
+export interface Commands {
+  /** Resolves when the program has ended, however it did; one that can't be started ends with 126 or 127. */
+  run(argv: readonly string[], options: { readonly timeout_ms: number }): Promise<CommandEnd>;
+  /** Runs a program should this process end before the returned function is called. */
+  atExit(argv: readonly string[]): () => void;
+}
+
 /** Everything of the outside world that a run uses. The command line fills it in; tests bring fakes. */
 export interface HarnessDeps {
   readonly version: string;
@@ -77,6 +103,8 @@ export interface HarnessDeps {
   ) => readonly PowerSource[] | Promise<readonly PowerSource[]>;
   /** How the samples of a source get to the run folder; within this thread unless given. */
   readonly openPowerStream?: OpenPowerStream;
+  /** For the commands of `power_cap`; absent where none may be run. */
+  readonly commands?: Commands;
   readonly loadDataset: (spec: DatasetSpec, seed: number) => Promise<Dataset>;
   /** Times of a trace's calls, ns from its first, never falling. Throws what reading it throws; absent where none can be read. */
   readonly traceTimes?: (trace: Extract<Arrivals, { readonly kind: 'trace' }>) => Promise<Float64Array>;
@@ -87,6 +115,12 @@ export interface HarnessDeps {
    */
   readonly lateGrader?: (id: string) => LateGrader | null;
   readonly strategy: (id: string) => Strategy;
+  /** The world that an item is set in, or null; absent where there are none. */
+  readonly worldOf?: (item: Item) => World | null;
+  /** The language of programs in items; absent where none can be run. */
+  readonly language?: SafeLanguage;
+  /** Reads a fitted router's file. Throws `INPUT_INVALID` for one that is none; absent where none can be read. */
+  readonly routeScorer?: (file: string) => Promise<RouteScorer>;
   /** Finds weights, checks an endpoint, or sees what an engine would be started with. Throws `MODEL_UNAVAILABLE` when the model can't be had, other codes for mistakes. */
   readonly prepareModel: (
     entry: ModelEntry,

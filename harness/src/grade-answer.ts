@@ -33,18 +33,25 @@ export interface Judging {
 
 /** The grade of one recorded answer: a pure function of what is on disk and of the item. */
 export function gradeAnswer(answer: TextRow, judging: Judging): Grade {
-  const { grader, mode, item, finish_reason, policy } = judging;
   const { status, reason } = detailOf(answer);
-  if (status === 'abstained') return abstained(mode, reason ?? null);
+  if (status === 'abstained') return abstained(judging.mode, reason ?? null);
+  return gradeText(answer.text ?? '', { ...judging, failed: status === 'failed' });
+}
+
+/** The grade of a text as an answer to the item. */
+export function gradeText(
+  prediction: string,
+  { grader, mode, item, finish_reason, policy, failed }: Judging & { readonly failed: boolean },
+): Grade {
   return grader.grade({
-    prediction: answer.text ?? '',
+    prediction,
     gold: item.gold,
     options: item.options,
     ...(item.aliases === undefined ? {} : { aliases: item.aliases }),
     ...(item.data === undefined ? {} : { data: item.data }),
     ...(policy === undefined ? {} : { policy }),
     finish_reason,
-    failed: status === 'failed',
+    failed,
     mode,
   });
 }

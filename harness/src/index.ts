@@ -1,5 +1,14 @@
 export { datasetSpec } from './dataset-spec.js';
-export type { ClientPlace, CpuTimes, HarnessDeps, NamedEngine, PreparedModel } from './deps.js';
+export type {
+  ClientPlace,
+  CommandEnd,
+  Commands,
+  CpuTimes,
+  HarnessDeps,
+  NamedEngine,
+  PreparedModel,
+  RouteScorer,
+} from './deps.js';
 export { parseAllowedEngines } from './engines/parse-allowed.js';
 export { type CellEstimate, estimatePlan, type PlanEstimate } from './estimate.js';
 export type { DrawnArrivals } from './load/arrival-stream.js';

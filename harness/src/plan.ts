@@ -26,6 +26,7 @@ import type { HarnessDeps, NamedEngine, PreparedModel } from './deps.js';
 import type { LoopShape } from './load/drive-loop.js';
 import { type Filter, matches, type Point, pointsOf } from './points.js';
 import { type Protocol, protocolOf } from './protocols.js';
+import { aidsOf, noAids, type StrategyAids } from './strategy-aids.js';
 import { type Merged, mergeVariant } from './variants.js';
 
 export type { Filter } from './points.js';
@@ -58,6 +59,7 @@ export interface Cell {
   readonly mode: GraderMode;
   readonly strategy: Strategy;
   readonly params: unknown;
+  readonly aids: StrategyAids;
   readonly variant: VariantEntry | null;
   readonly settings: CellSettings;
   /** What is sent with every call beside what the strategy asks for. */
@@ -119,13 +121,25 @@ export async function planMatrix(matrix: MatrixFile, deps: HarnessDeps, filter: 
   const { models, left_out } = await prepareAll(bound, deps, matrix.power?.agents ?? []);
   const traces = await traceTimes(points, deps);
   const protocol = protocolOf(matrix);
+  const aids = await aidsOfAll(bound, datasets, deps);
   const cells = bound.flatMap((p) => {
     const [prepared, dataset] = [models.get(modelKey(p.merged)), datasets.get(p.dataset)];
     const others = p.bindings.flatMap((own) => models.get(modelKey(own)) ?? []);
     if (prepared === undefined || dataset === undefined || others.length < p.bindings.length) return [];
     const trace_ns = traces.get(p.load) ?? null;
     const grader = deps.grader(dataset.grader);
-    return [defineCell(p, { matrix, protocol, prepared, others, dataset, grader, trace_ns })];
+    return [
+      defineCell(p, {
+        matrix,
+        protocol,
+        prepared,
+        others,
+        dataset,
+        grader,
+        trace_ns,
+        aids: aids.get(p) ?? noAids,
+      }),
+    ];
   });
   const distinct = distinctCells(cells);
   const order_rule: OrderFacts = {
@@ -178,6 +192,23 @@ function bindStrategy(entry: StrategyEntry, dataset: DatasetEntry, deps: Harness
   const system = dataset.system === undefined ? {} : { system: dataset.system };
   const params = strategy.params.parse({ ...system, ...rest });
   return { bound: strategy, params };
+}
+
+/** What the strategies of the points need beside endpoints; of points whose data set is at hand. */
+async function aidsOfAll(
+  points: readonly BoundPoint[],
+  datasets: ReadonlyMap<DatasetEntry, Dataset>,
+  deps: HarnessDeps,
+) {
+  const aids = new Map<BoundPoint, StrategyAids>();
+  for (const p of points) {
+    const dataset = datasets.get(p.dataset);
+    if (dataset === undefined) continue;
+    const needs = p.bound.needs(p.params);
+    const concurrency = p.load.arrivals === undefined ? p.load.concurrency : Number.POSITIVE_INFINITY;
+    aids.set(p, await aidsOf({ strategy: p.merged.strategy.id, needs, dataset, concurrency, deps }));
+  }
+  return aids;
 }
 
 async function loadAll(matrix: MatrixFile, points: readonly Point[], deps: HarnessDeps) {

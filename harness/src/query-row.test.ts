@@ -24,6 +24,7 @@ const cell: Cell = {
   mode: 'robust',
   strategy: parallel('s', 1),
   params: {},
+  aids: { worldOf: null, language: null, router: null },
   variant: null,
   settings: {
     quantisation: null,

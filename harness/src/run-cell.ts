@@ -2,6 +2,7 @@ import { type CallRow, type Instant, type Item, instant } from '@perwatt/core';
 import { meanPower } from '@perwatt/metrics';
 import {
   type Baseline,
+  type CellCapFacts,
   type CellFile,
   type CoolDownFacts,
   completedQueries,
@@ -16,6 +17,7 @@ import { type BoundClients, clientFor, factsOf } from './bound-clients.js';
 import { arrivalSeed } from './define-cell.js';
 import { type HarnessDeps, pause } from './deps.js';
 import { watchServer } from './engines/server-watch.js';
+import { liveEnergy } from './live-energy.js';
 import { driveLoop } from './load/drive-loop.js';
 import type { Cell, Plan } from './plan.js';
 import type { PowerLog } from './power-log.js';
@@ -98,6 +100,8 @@ export interface SittingInput {
   readonly baselines: readonly Baseline[];
   /** How the wait for an idle machine ended; null where there was no gate. */
   readonly cool_down: CoolDownFacts | null;
+  /** The power limit that was set and read back; null where there is none. */
+  readonly power_cap: CellCapFacts | null;
 }
 
 /**
@@ -136,6 +140,7 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     warmup_calls: warmed.queries,
     ...(warmed.facts === null ? {} : { warm_up: warmed.facts }),
     ...(input.cool_down === null ? {} : { cool_down: input.cool_down }),
+    ...(input.power_cap === null ? {} : { power_cap: input.power_cap }),
     baselines: input.baselines,
     foreign_load_ratio: null,
     suspended: null,
@@ -227,6 +232,8 @@ interface Sending extends LoopContext {
 /** Sends queries as the cell's load says; one that was never due stays open. */
 function sendQueries(cell: Cell, todo: readonly OpenQuery[], context: Sending): Promise<LoopFacts> {
   const { log, world, signal, seed } = context;
+  const metered = cell.strategy.needs(cell.params).energy === true;
+  const live = () => ({ energy_j: liveEnergy(world.power, world.deps.clock) });
   const run = async (index: number, sched_ns: Instant | null) => {
     const work = todo[index];
     if (work === undefined || signal.aborted) return;
@@ -235,6 +242,7 @@ function sendQueries(cell: Cell, todo: readonly OpenQuery[], context: Sending): 
       ...owner,
       sched_ns,
       phase: 'measure',
+      ...(metered && { live }),
       onCall: (call, texts) => {
         log.append([call], texts);
         world.progress.callEnded(call);

@@ -12,6 +12,7 @@ import {
 import { type BoundClients, clientFor } from './bound-clients.js';
 import type { Cell } from './plan.js';
 import { callResult, callRow, type RowOwner, textRows } from './rows.js';
+import { strategyContext } from './strategy-aids.js';
 
 export interface QueryContext extends RowOwner {
   /** What the endpoints of the strategy stand for. */
@@ -20,6 +21,8 @@ export interface QueryContext extends RowOwner {
   readonly signal: AbortSignal;
   /** When the query was due; null or absent in a closed loop. */
   readonly sched_ns?: Instant | null;
+  /** Readings of what a query spends while it goes on; absent where its strategy does not ask for them. */
+  readonly live?: () => { readonly energy_j: () => number | null };
   /** Order of dispatch, counted over the sitting. */
   readonly nextSeq: () => number;
   /** Takes each call's rows as it ends. */
@@ -35,14 +38,12 @@ export async function runQuery(
   { item, repeat }: { readonly item: Item; readonly repeat: number },
   context: QueryContext,
 ): Promise<Outcome | null> {
-  const query = cell.strategy.run(item, cell.params, {
-    answers: {
-      extract: (text) => cell.grader.extract(text, item),
-      same: (a, b) => cell.grader.same(a, b),
-    },
-    rng: createRng(seedFrom(cell.seed, item.id, repeat)),
-    max_tokens: cell.max_tokens,
-  });
+  const rng = createRng(seedFrom(cell.seed, item.id, repeat));
+  const query = cell.strategy.run(
+    item,
+    cell.params,
+    strategyContext(cell, item, { rng, ...context.live?.() }),
+  );
   let step = await query.next();
   for (let round = 0; !step.done; round++) {
     const requests = step.value;

@@ -124,6 +124,14 @@ export type ProgramRun =
   | { readonly ok: true; readonly output: string; readonly steps: number }
   | { readonly ok: false; readonly reason: string };
 
+/** A fitted router. */
+export interface PromptRouter {
+  /** Predicted probability, 0…1, that a prompt needs the stronger model. */
+  readonly score: (prompt: string) => number;
+  /** Probability from which it was fitted to ask the stronger model. */
+  readonly threshold: number;
+}
+
 /** What a strategy is given beside the item: all its effects are data. */
 export interface StrategyContext {
   readonly answers: Answers;
@@ -138,8 +146,8 @@ export interface StrategyContext {
   readonly language?: SafeLanguage;
   /** Energy of the query so far, J; null where it can't be told. Present when a budget of joules is set. */
   readonly energy_j?: () => number | null;
-  /** Predicted probability, 0…1, that a prompt needs the stronger model; present when the strategy needs a router. */
-  readonly routeScore?: (prompt: string) => number;
+  /** A fitted router; present when the strategy needs one. */
+  readonly router?: PromptRouter;
 }
 
 /** How one item becomes calls and an answer. Bump `version` whenever the calls could change. */

@@ -7,13 +7,15 @@ import { outcomeOf } from './votes.js';
 
 /** Parameters of a fitted router. */
 export const RouteLearnedParams = z.strictObject({
-  router: z.string().min(1).describe('File of a fitted router, as `perwatt route --fit` writes it'),
+  router: z.string().min(1).describe('File of a fitted router, as `perwatt route --out` writes it'),
   threshold: z
     .number()
     .min(0)
     .max(1)
-    .default(0.5)
-    .describe('Items whose probability of needing the strong model reaches this go there'),
+    .optional()
+    .describe(
+      'Items whose probability of needing the strong model reaches this go there; default: as it was fitted',
+    ),
   strong: endpointName.default('strong').describe('Endpoint of the stronger model'),
   weak: endpointName.default('weak').describe('Endpoint of the weaker model'),
   ...samplingFields(0),
@@ -30,15 +32,16 @@ export const routeLearned: Strategy<RouteLearnedParams> = {
   params: parameters('route_learned', RouteLearnedParams),
   calls: () => 1,
   async *run(item, params, context) {
-    if (context.routeScore === undefined)
-      throw new RangeError('the strategy needs a router and was given none');
-    const score = context.routeScore(item.prompt);
-    const endpoint = score >= params.threshold ? params.strong : params.weak;
+    const { router } = context;
+    if (router === undefined) throw new RangeError('the strategy needs a router and was given none');
+    const { threshold = router.threshold } = params;
+    const score = router.score(item.prompt);
+    const endpoint = score >= threshold ? params.strong : params.weak;
     const results = yield [routedCall(item, endpoint, { params, context })];
     return outcomeOf(
       results[0],
       results.map((result) => candidateOf(result, context.answers)),
-      [`probability ${score.toFixed(4)} against ${params.threshold}: ${endpoint}`],
+      [`probability ${score.toFixed(4)} against ${threshold}: ${endpoint}`],
     );
   },
 };

@@ -75,7 +75,7 @@ export const context = (seed = 1): StrategyContext => ({
   check: (text) => /\b42\b/.test(text),
   openWorld: () => corridor(),
   language,
-  routeScore: (prompt) => Math.min(1, prompt.length / 100),
+  router: { score: (prompt) => Math.min(1, prompt.length / 100), threshold: 0.5 },
 });
 
 /** How a strategy is tried: parameters as a matrix gives them, and what a model that knows its part answers. */
