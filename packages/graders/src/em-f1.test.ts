@@ -16,6 +16,7 @@ describe('reading and judging', () => {
     ['yes, he was', 'yes', [], 'incorrect', 0, 'no part of a yes'],
     ['no', 'yes', [], 'incorrect', 0, 'no is not yes'],
     ['L’Amour – a novel', "L'Amour a novel", [], 'incorrect', 0.4, 'other quotes and dashes stay tokens'],
+    ['Answer: 1943–1992', '1943–1992', [], 'correct', 1, 'a dash before a digit is the same on both sides'],
     ['unrelated', 'Paris', [], 'incorrect', 0, 'nothing in common'],
   ] as const)('%j for %j', (prediction, gold, aliases, verdict, score, _why) => {
     const grade = emF1.grade({ prediction, gold, aliases });

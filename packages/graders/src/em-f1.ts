@@ -16,11 +16,12 @@ import { findAnswerLines, findAnswerTags, findBoxes, lastLine } from './wrappers
  */
 export const emF1: Grader = {
   id: 'em_f1',
-  version: 1,
+  version: 2,
   grade(input) {
     checkPolicies(input.policy);
     const rules = rulesOf(input);
-    const golds = [input.gold, ...(input.aliases ?? [])];
+    const written = [input.gold, ...(input.aliases ?? [])];
+    const golds = input.mode === 'official' ? written : written.map((gold) => prepare(gold).text);
     const judge = {
       compare: (text: string) => compare(text, golds, rules),
       goldProblem:
