@@ -14,6 +14,7 @@ export function settingsOf({ engine }: Pick<Merged, 'engine'>, variant: VariantE
     engine_flags: started === null || started.flags.length === 0 ? null : started.flags.join(' '),
     parallel: parallel.length === 0 ? null : parallel.join(' '),
     reasoning_effort: variant?.reasoning_effort ?? null,
+    power_cap_w: variant?.power_cap_w ?? null,
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  type CellCapFacts,
   type CellFile,
   type CoolDownFacts,
   repeatsMade,
@@ -9,7 +10,8 @@ import {
 /** What of the plan of a cell did not come about as it should. */
 export function* experimentFindings({ stopping, sittings }: CellFile): Generator<VerdictReason> {
   if (stopping?.stopped === 'cap' && !isNarrow(stopping)) yield notNarrow(stopping);
-  for (const { cool_down, warm_up } of sittings) {
+  for (const { cool_down, warm_up, power_cap } of sittings) {
+    if (power_cap !== undefined && !holds(power_cap)) yield capMoved(power_cap);
     if (cool_down?.state === 'gave_up') yield warmStart(cool_down);
     if (warm_up?.stable === false) yield notWarm(warm_up);
   }
@@ -26,6 +28,15 @@ function warmStart({ waited_s, readings }: CoolDownFacts): VerdictReason {
     fix: 'Raise `max_s` of `cool_down`, cool the machine, or stop what keeps it busy.',
   };
 }
+
+const holds = ({ asked_w, after_w, tolerance_w }: CellCapFacts): boolean =>
+  after_w !== null && Math.abs(after_w - asked_w) <= tolerance_w;
+
+const capMoved = ({ asked_w, after_w }: CellCapFacts): VerdictReason => ({
+  code: 'power_cap_moved',
+  text: `its power limit of ${asked_w} W was ${after_w === null ? 'not readable' : `${after_w} W`} after it`,
+  fix: 'See what else sets the limit, and run the cell again.',
+});
 
 const notWarm = ({ reason }: WarmUpFacts): VerdictReason => ({
   code: 'warm_up_unstable',

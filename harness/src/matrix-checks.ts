@@ -23,6 +23,7 @@ export function crossChecks(matrix: MatrixFile): Problem[] {
     ...danglingConditions(matrix),
     ...lawChecks(matrix),
     ...danglingBindings(matrix),
+    ...capsWithoutCommands(matrix),
   ];
 }
 
@@ -76,6 +77,17 @@ function* danglingEngines(matrix: MatrixFile) {
     if (entry.kind !== 'agent' || agents.includes(entry.agent)) continue;
     const text = `engines.${id}.agent names "${entry.agent}", but \`power.agents\` has ${agents.join(', ') || 'none'}`;
     yield { path: ['engines', id, 'agent'], text };
+  }
+}
+
+function* capsWithoutCommands({ axes, power_cap }: MatrixFile): Generator<Problem> {
+  for (const [index, { power_cap_w }] of (axes.variant ?? []).entries()) {
+    if (power_cap_w === undefined || power_cap !== undefined) continue;
+    const path = ['axes', 'variant', index, 'power_cap_w'];
+    yield {
+      path,
+      text: `${place(path)} needs \`power_cap\`: the commands that set, read and restore a limit`,
+    };
   }
 }
 

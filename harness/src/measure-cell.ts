@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { messageOf, PerwattError } from '@perwatt/core';
-import type { BoundFacts, CellFile, CoolDownFacts } from '@perwatt/records';
+import type { BoundFacts, CellFile, CoolDownFacts, RunFolder } from '@perwatt/records';
 import { type BoundClients, clientFor } from './bound-clients.js';
 import type { createClientPool } from './client-pool.js';
 import { pause } from './deps.js';
@@ -8,6 +8,7 @@ import { gradedAhead } from './grade-ahead.js';
 import type { IdleBaselines } from './idle-baselines.js';
 import type { Levels } from './levels.js';
 import type { Cell, Plan } from './plan.js';
+import type { PowerCaps } from './power-cap.js';
 import type { CellResult } from './progress.js';
 import { type CellWorld, measureIdle, runSitting } from './run-cell.js';
 import { type Settled, settleCell } from './settle.js';
@@ -18,6 +19,7 @@ export interface CellTools {
   readonly world: CellWorld;
   readonly pool: ReturnType<typeof createClientPool>;
   readonly idle: IdleBaselines;
+  readonly caps: PowerCaps;
 }
 
 /** How a cell ended. */
@@ -53,10 +55,11 @@ export async function runOne(cell: Cell, tools: CellTools): Promise<Ended> {
   }
 }
 
-async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promise<Ended> {
+async function measureCell(cell: Cell, { world, pool, idle, caps }: CellTools): Promise<Ended> {
   const { run, plan, deps, signal } = world;
   const earlier_flags = world.power.flags();
   const key = cell.load_key;
+  const power_cap = await caps.apply(cell.variant?.power_cap_w ?? null);
   const switched = await pool.release(cell.models.map(({ load_key }) => load_key));
   const cool_down = await waitUntilIdle(idle.idleLevels(switched ? null : key), world);
   if (switched) await idle.hostIdle();
@@ -66,8 +69,9 @@ async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promis
   run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, clients, plan) });
   const before = await idle.loadedBefore(key);
   const baselines = [...idle.hostBefore(), ...before];
-  await runSitting(cell, { clients, baselines, cool_down }, within);
+  await runSitting(cell, { clients, baselines, cool_down, power_cap }, within);
   const sitting = run.readCell(cell.id).sittings.length - 1;
+  if (power_cap !== null) noteCapAfter(run, cell, { sitting, after_w: await caps.readNow() });
   const after = await measureIdle(within, { kind: 'loaded_idle', when: 'after', shared: false });
   idle.awaitsHostAfter(cell, sitting);
   world.progress.phase('grading');
@@ -89,6 +93,21 @@ async function measureCell(cell: Cell, { world, pool, idle }: CellTools): Promis
     accuracy: settled.accuracy,
     queries: settled.queries,
   };
+}
+
+/** Keeps what the power limit of a sitting was after it. */
+function noteCapAfter(
+  run: RunFolder,
+  { id }: Cell,
+  { sitting, after_w }: { readonly sitting: number; readonly after_w: number | null },
+): void {
+  const file = run.readCell(id);
+  const sittings = file.sittings.map((own) =>
+    own.sitting === sitting && own.power_cap !== undefined
+      ? { ...own, power_cap: { ...own.power_cap, after_w } }
+      : own,
+  );
+  run.writeCell({ ...file, sittings });
 }
 
 /** Waits as the protocol's gate says; null where it has none. Throws when the run is stopped meanwhile. */

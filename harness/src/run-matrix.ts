@@ -2,20 +2,16 @@ import { type MatrixFile, PerwattError, type PowerSource, pointAxes, SCHEMA_VERS
 import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
 import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { boundarySources } from './boundary-sources.js';
-import { type Breaker, createBreaker } from './breaker.js';
 import { canonicalJson, differences, sha256Hex } from './canonical.js';
-import { createClientPool } from './client-pool.js';
-import { type HarnessDeps, pause } from './deps.js';
+import type { HarnessDeps } from './deps.js';
 import { firstSamples } from './first-samples.js';
 import { gradedAhead } from './grade-ahead.js';
-import { createIdleBaselines } from './idle-baselines.js';
-import { type CellTools, runOne, wholeFailure } from './measure-cell.js';
 import { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
 import { openPowerLog, type PowerLog } from './power-log.js';
 import { type CellResult, createProgress, type Progress } from './progress.js';
 import type { Protocol } from './protocols.js';
-import { localQueue } from './queue.js';
-import { type CellWorld, openQueries } from './run-cell.js';
+import type { CellWorld } from './run-cell.js';
+import { powerCapsOf, runCells } from './run-cells.js';
 import { settleCell } from './settle.js';
 
 /** Where a run is written, what ends it, and who is told. */
@@ -101,6 +97,8 @@ export async function resumeRun(
   }
   const release = run.lock();
   try {
+    if (manifest.merged === undefined)
+      await powerCapsOf(run, manifest.matrix, { deps, signal: options.signal }).restore();
     const known = new Map(run.cells().map((cell) => [cell.cell_id, cell]));
     const open = manifest.order.filter((id) => known.get(id)?.status !== 'done');
     if (open.length === 0) {
@@ -244,7 +242,7 @@ async function execute(
   const world: CellWorld = { run, plan, deps, power, progress, signal, fail };
   try {
     await firstSamples(power, signal);
-    await runCells(world, options);
+    await runCells(world, options.onCell);
   } catch (error) {
     fail(error);
   }
@@ -275,48 +273,4 @@ async function settleCrashed(
       settleCell(judged, { run, plan, sitting, live: null });
     }
   }
-}
-
-async function runCells(world: CellWorld, options: RunOptions): Promise<void> {
-  const { plan, run, progress, signal } = world;
-  const queue = localQueue<Cell>();
-  for (const cell of plan.cells) {
-    if (run.readCell(cell.id).status !== 'done') await queue.enqueue(cell.id, cell);
-  }
-  const pool = createClientPool();
-  const idle = createIdleBaselines(world);
-  const breaker = createBreaker(plan.matrix.breaker);
-  try {
-    for (let lease = await queue.claim(); lease !== null && !signal.aborted; lease = await queue.claim()) {
-      const result = await tryCell(lease.value, { world, pool, idle, breaker });
-      options.onCell?.(result);
-      await (result.status === 'interrupted' ? queue.fail(lease) : queue.complete(lease));
-      if (result.status === 'skipped' || plan.protocol.cool_down_gate !== undefined) continue;
-      progress.phase('cool-down');
-      await pause(plan.protocol.cooldown_s * 1000, signal, world.deps.timer);
-    }
-  } finally {
-    await pool.close();
-  }
-  if (!signal.aborted) await idle.hostAfter();
-}
-
-/** Measures a cell, unless what serves it has failed so often that it is left alone until a resume. */
-async function tryCell(
-  cell: Cell,
-  { breaker, ...tools }: CellTools & { readonly breaker: Breaker },
-): Promise<CellResult> {
-  const { run, progress } = tools.world;
-  const file = run.readCell(cell.id);
-  const open = openQueries(cell, run).length;
-  const reason = breaker.skips(cell);
-  if (reason !== null) {
-    run.writeCell({ ...file, skipped: reason });
-    return progress.cellSkipped(cell, { open, reason });
-  }
-  if (file.skipped != null) run.writeCell({ ...file, skipped: null });
-  progress.cellStarted(cell, open);
-  const { all_failed, ...ended } = await runOne(cell, tools);
-  if (ended.status !== 'interrupted') breaker.ended(cell, wholeFailure({ ...ended, all_failed }));
-  return progress.cellEnded(ended);
 }

@@ -207,4 +207,47 @@ export const variantShape = {
     .max(40)
     .optional()
     .describe('Sent with every call to a chat endpoint: low, medium, high …'),
+  power_cap_w: z
+    .number()
+    .positive()
+    .max(1e6)
+    .optional()
+    .describe('Power limit that `power_cap` sets before the cell (W)'),
 };
+
+const argv = z.array(z.string().min(1)).min(1).max(100);
+const placeholder = /\{(?!watts\})[a-z_]+\}/;
+
+/** Key `power_cap`. */
+export const PowerCap = z
+  .strictObject({
+    set: argv.describe(
+      'Program and arguments that set the limit; `{watts}` in them is replaced. There is no shell',
+    ),
+    read: argv.describe('Program and arguments that print the limit in watts: the first number counts'),
+    restore: argv.describe(
+      'Program and arguments that put things back when the run ends, however it does; `{watts}` is what was read before',
+    ),
+    tolerance_w: z.number().min(0).max(1e4).default(1).describe('How far the limit read back may be off (W)'),
+    settle_s: z.number().min(0).max(600).default(1).describe('Time between setting and reading back (s)'),
+    timeout_s: z.number().positive().max(600).default(30).describe('Longest that one of them may take (s)'),
+  })
+  .refine(({ set }) => set.some((word) => word.includes('{watts}')), {
+    path: ['set'],
+    message: 'no argument holds {watts}',
+  })
+  .superRefine((cap, context) => {
+    for (const key of ['set', 'read', 'restore'] as const) {
+      const unknown = cap[key]
+        .map((word) => placeholder.exec(word)?.[0])
+        .find((found) => found !== undefined);
+      if (unknown !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: [key],
+          message: `${unknown} stands for nothing; {watts} does`,
+        });
+    }
+  })
+  .describe('Your own commands that set, read and restore a power limit, for variants with `power_cap_w`');
+export type PowerCap = z.infer<typeof PowerCap>;

@@ -7,6 +7,7 @@ import {
   Constraint,
   CoolDown,
   Order,
+  PowerCap,
   Repeats,
   variantShape,
   WarmUp,
@@ -302,6 +303,7 @@ export const MatrixFile = z.strictObject({
   warm_up: WarmUp.optional(),
   cool_down: CoolDown.optional(),
   breaker: Breaker.optional(),
+  power_cap: PowerCap.optional(),
   axes: z.strictObject({
     model: axis(Model),
     accelerator: axis(Accelerator).default([{ id: 'host-cpu', kind: 'cpu', gpu: false }]),

@@ -28,6 +28,7 @@ export const cellColumns: readonly (readonly [name: string, type: string, value:
   ['engine_flags', 'VARCHAR', (c) => c.settings?.engine_flags ?? null],
   ['parallel', 'VARCHAR', (c) => c.settings?.parallel ?? null],
   ['reasoning_effort', 'VARCHAR', (c) => c.settings?.reasoning_effort ?? null],
+  ['power_cap_w', 'DOUBLE', (c) => c.settings?.power_cap_w ?? null],
   ['block', 'UINTEGER', (c) => c.block ?? null],
   ['block_position', 'UINTEGER', (c) => c.block_position ?? null],
   ['concurrency', 'UINTEGER', (c) => c.concurrency],

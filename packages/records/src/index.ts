@@ -21,6 +21,7 @@ export type {
   Baseline,
   BaselinePower,
   BoundFacts,
+  CellCapFacts,
   CellFile,
   CellHashes,
   CellPoint,
@@ -39,6 +40,7 @@ export type {
   LoopFacts,
   MergedRun,
   OrderFacts,
+  PowerCapFacts,
   PowerFile,
   PrunedCell,
   ReplayFacts,
@@ -71,6 +73,7 @@ export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-fo
 export { openTables, type RunTables, type TablesOptions, type ViewName, viewNames } from './run-tables.js';
 export { type ColumnBatch, scanColumns } from './scan-columns.js';
 export type { SegmentInfo } from './scan-segment.js';
+export { createScratch, type Scratch } from './scratch.js';
 export {
   readColumns,
   readSegment,

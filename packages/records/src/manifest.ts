@@ -58,6 +58,19 @@ export interface RunManifest {
   readonly pruned?: readonly PrunedCell[];
   /** The runs that were put together into this one; absent in a run that was made in one place. */
   readonly merged?: readonly MergedRun[];
+  /** The power limit that its cells changed; absent where none was touched. */
+  readonly power_cap?: PowerCapFacts;
+}
+
+/** The power limit around a run, W. */
+export interface PowerCapFacts {
+  readonly before_w: number;
+  /** `set`: touched and not put back, as while the run lasts or after a crash. */
+  readonly state: 'set' | 'restored' | 'not_restored';
+  /** Read after it was put back; null where it was not, or could not be read. */
+  readonly after_w: number | null;
+  /** Why it could not be put back; null when it was, or was not tried. */
+  readonly problem: string | null;
 }
 
 /** How the cells of a run were put in order. */
@@ -214,6 +227,17 @@ export interface Sitting {
   readonly warm_up?: WarmUpFacts;
   /** How the wait for an idle machine before it ended; absent where a fixed pause did it. */
   readonly cool_down?: CoolDownFacts;
+  /** The power limit that it ran under; absent where none was set. */
+  readonly power_cap?: CellCapFacts;
+}
+
+/** A power limit as it was asked for and read back, W. */
+export interface CellCapFacts {
+  readonly asked_w: number;
+  readonly read_w: number;
+  /** After the measured window; null when it could not be read. */
+  readonly after_w: number | null;
+  readonly tolerance_w: number;
 }
 
 /** Warm-up until tokens per second and watts no longer change. */
@@ -409,6 +433,8 @@ export interface CellSettings {
   /** Devices a model is spread over: `tensor=2 pipeline=1`. */
   readonly parallel: string | null;
   readonly reasoning_effort: string | null;
+  /** W; absent in runs of before it could be set. */
+  readonly power_cap_w?: number | null;
 }
 
 /** A model behind an endpoint of a strategy other than `main`. */

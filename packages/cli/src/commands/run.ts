@@ -21,7 +21,7 @@ import {
   runPlan,
   type WattsNow,
 } from '@perwatt/harness';
-import { type CellFile, compactRun, openRun } from '@perwatt/records';
+import { type CellFile, compactRun, openRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { strategies } from '@perwatt/strategies';
 import { Command } from 'commander';
 import { computeResults } from '../compute-results.js';
@@ -233,13 +233,13 @@ async function conclude({ run, status, results }: RunOutcome, flags: RunFlags, i
   printResults(report?.results ?? (await computeResults(run)), io, { json: flags.json === true });
   if (report !== null && !flags.json) io.print(`report: ${report.html}`);
   if (flags.compact && status === 'done') await compact(run.path, io);
-  const troubles = run.cells().flatMap(troublesOf);
+  const { troubles, broken } = troublesOfRun(run);
   for (const trouble of troubles) io.printError(trouble);
   if (status === 'interrupted') {
     io.printError(`interrupted; go on with: perwatt run --resume ${run.path}`);
     return io.setExitCode(130);
   }
-  if (run.cells().some(isBroken)) io.setExitCode(1);
+  if (broken) io.setExitCode(1);
 }
 
 /** Parquet beside the segments of a run that ended. It can be made again at any time: a failure is told and no more. */
@@ -249,6 +249,23 @@ async function compact(path: string, io: Io): Promise<void> {
   } catch (error) {
     io.printError(`tables were not copied to Parquet: ${messageOf(error)}`);
   }
+}
+
+/** What a user must know of a run that ended, and whether it makes the exit code 1. */
+function troublesOfRun(run: RunFolder): { readonly troubles: readonly string[]; readonly broken: boolean } {
+  const cells = run.cells();
+  const limit = limitTrouble(run.manifest);
+  return {
+    troubles: [...cells.flatMap(troublesOf), ...(limit === null ? [] : [limit])],
+    broken: limit !== null || cells.some(isBroken),
+  };
+}
+
+/** Why the power limit is not what it was before the run, with the command that puts it back; null when it is. */
+function limitTrouble({ power_cap: facts, matrix }: RunManifest): string | null {
+  if (facts === undefined || facts.state === 'restored') return null;
+  const command = matrix.power_cap?.restore.join(' ').replaceAll('{watts}', String(facts.before_w));
+  return `the power limit was not put back to ${facts.before_w} W: ${facts.problem ?? 'unknown reason'}; by hand: ${command}`;
 }
 
 /** What keeps a cell's figures from being used, and what would mend it. */
