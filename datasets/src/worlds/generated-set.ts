@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createRng, type DatasetSpec, type Item, PerwattError, type Rng, seedFrom } from '@perwatt/core';
+import {
+  createRng,
+  type DatasetSpec,
+  type Item,
+  type Material,
+  PerwattError,
+  type Rng,
+  seedFrom,
+} from '@perwatt/core';
 import { digestOf, GENERATED_ITEMS, guessRate, type LoadContext, type Loader } from '../dataset.js';
 import { type OptionInfo, type OptionReader, readOptions } from '../options.js';
 
@@ -12,6 +20,7 @@ export interface Drawn {
   readonly gold: string;
   readonly subject: string;
   readonly data: object;
+  readonly material?: Material;
   /** What tells questions apart, where prompt and data hold more than that, for example the length of a context. */
   readonly identity?: unknown;
 }
@@ -130,7 +139,7 @@ function keep(items: Map<string, Item>, drawn: Drawn | null, level: number): boo
   return true;
 }
 
-function itemOf({ prompt, gold, subject, data, identity }: Drawn, level: number): Item {
+function itemOf({ prompt, gold, subject, data, material, identity }: Drawn, level: number): Item {
   const name = createHash('sha256')
     .update(JSON.stringify(identity ?? [prompt, gold, data]))
     .digest('hex');
@@ -141,5 +150,6 @@ function itemOf({ prompt, gold, subject, data, identity }: Drawn, level: number)
     options: null,
     subject,
     data: { ...data },
+    ...(material !== undefined && { material }),
   };
 }

@@ -36,7 +36,8 @@ describe.each(all)('%s at level %i', (kind, level) => {
     const { items, ...facts } = await load(kind, { level }, { limit: 20 });
     expect(facts).toMatchObject({ id: kind, kind: 'generated', licence: 'Apache-2.0' });
     expect(new Set(items.map((i) => i.id)).size).toBe(items.length);
-    expect(new Set(items.map((i) => i.prompt)).size).toBe(items.length);
+    // What a game's secret is tells its items apart; no prompt shows it.
+    if (kind !== 'guess-number') expect(new Set(items.map((i) => i.prompt)).size).toBe(items.length);
     expect(items.map((i) => i.id).filter((id) => !/^[\w-]{1,80}$/.test(id))).toEqual([]);
     for (const item of items) expect(JSON.parse(JSON.stringify(item))).toEqual(item);
   });
@@ -89,8 +90,12 @@ test('the digests of ten questions are those of every other run and machine', as
       "code_f": "802f485a10b0",
       "code_i": "b725f80d6aec",
       "code_o": "702b0a9300e8",
+      "detective": "a06846ff90a6",
+      "guess-number": "0b1f06b6575e",
       "household": "cbcab5a57b33",
+      "multi-hop": "0394d8c37afd",
       "shop": "5c917bd1b556",
+      "zebra": "794cd8cb5bca",
     }
   `);
 });

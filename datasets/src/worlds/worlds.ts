@@ -1,10 +1,19 @@
 import { didYouMean, type Item, PerwattError, type World } from '@perwatt/core';
 import { blocksWorld } from './blocksworld/blocks-world.js';
+import { detectiveWorld } from './detective/detective-world.js';
+import { guessWorld } from './guess-number/guess-world.js';
 import { householdWorld } from './household/household-world.js';
 import { programWorld } from './program/program-world.js';
 import { shopWorld } from './shop/shop-world.js';
 
-const all: readonly World[] = [blocksWorld, householdWorld, programWorld, shopWorld];
+const all: readonly World[] = [
+  blocksWorld,
+  householdWorld,
+  programWorld,
+  shopWorld,
+  guessWorld,
+  detectiveWorld,
+];
 
 /** Every world that generated items are set in. */
 export const worlds = (): readonly World[] => all;
