@@ -118,3 +118,32 @@ test('grades that a crash left without their queries are not written twice', asy
   const options = { root: '', signal: never };
   expect(await resumeRun(again, null, { deps, options })).toMatchObject({ results: [] });
 });
+
+test('different answers of an item are numbered over repeats, in each mode, and equal ones share a number', async () => {
+  let calls = 0;
+  const answers = ['warm up', 'It is 1', 'It is 1.0', 'It is 7', 'It is 1'];
+  const deps: HarnessDeps = {
+    ...fakeWorld({
+      items: 1,
+      answer: () => {
+        const text = answers[calls++] ?? '';
+        return { tokens: [text], finish_reason: 'stop', usage: { prompt_tokens: 1, completion_tokens: 1 } };
+      },
+    }),
+    grader: () => ({ ...lastWord, same: (a, b) => Number(a) === Number(b) }),
+  };
+  const yaml =
+    'name: t\nprotocol: quick\nrepeats: 4\nwarm_up: {calls: 1}\naxes: {model: [m1], dataset: [d1]}';
+  const plan = await quickPlan(yaml, deps);
+  const { run } = await runPlan(plan, deps, { root: temporaryFolder(), signal: never });
+  const { rows } = run.readGrades(run.cells()[0]!.cell_id);
+  const robust = rows.filter(({ mode }) => mode === 'robust');
+  expect(robust.map(({ answer, answer_class }) => [answer, answer_class])).toEqual([
+    ['1', 0],
+    ['1.0', 0],
+    ['7', 1],
+    ['1', 0],
+  ]);
+  const official = rows.filter(({ mode }) => mode === 'official');
+  expect(official.map(({ answer_class }) => answer_class)).toEqual([0, 1, 2, 0]);
+});
