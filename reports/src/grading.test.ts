@@ -242,8 +242,12 @@ test('tables, page and files hold it; what an answer says is text', () => {
 test('of a data set whose authors ask for it no text is shown', () => {
   const { run, cell_id } = runWith('withheld', both);
   const cell = run.readCell(cell_id);
-  const dataset = { ...cell.provenance!.dataset, withhold: true as const };
+  const prompt = { id: 'gsm8k/official@1', sha256: 'ab', shots: 5, shots_sha256: 'cd' };
+  const dataset = { ...cell.provenance!.dataset, withhold: true as const, prompt, known_bad: 3 };
   run.writeCell({ ...cell, provenance: { ...cell.provenance!, dataset } });
+  const page = reportPage(buildResults(run), 'var Plotly;');
+  expect(page).toContain('gsm8k/official@1, 5 shots');
+  expect(page).toContain('3 with a known bad gold');
   const shown = buildResults(run).shown_queries[cell_id]!;
   expect(shown.length).toBeGreaterThan(0);
   for (const { prompt, completion, extracted } of shown)

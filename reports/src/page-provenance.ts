@@ -1,4 +1,4 @@
-import { type Domain, explainFlag } from '@perwatt/core';
+import { type Domain, explainFlag, type PromptFacts } from '@perwatt/core';
 import { DASH, formatNanos, formatNumber } from './format.js';
 import { type Html, html } from './html.js';
 import { tierBadge } from './page-parts.js';
@@ -39,17 +39,21 @@ function models({ cells }: RunResults): Html {
   );
 }
 
+const promptText = (prompt: PromptFacts | undefined): string =>
+  prompt === undefined ? 'its own' : `${prompt.id}${prompt.shots > 0 ? `, ${prompt.shots} shots` : ''}`;
+
 function datasets({ cells }: RunResults): Html {
   const rows = firstBy(cells, 'dataset').flatMap(({ point, provenance }) => {
     if (provenance === null) return [];
     const { dataset, grader } = provenance;
+    const bad = dataset.known_bad ?? 0;
     return [
-      html`<tr><th scope="row">${point.dataset}</th><td class="name">${dataset.id} v${dataset.version}</td><td class="n">${dataset.items}</td><td class="n">${formatNumber(dataset.guess_rate)}</td><td>${dataset.licence}</td><td>${grader.id} v${grader.version}</td><td>${code(dataset.digest)}</td></tr>`,
+      html`<tr><th scope="row">${point.dataset}</th><td class="name">${dataset.id} v${dataset.version}</td><td class="n">${dataset.items}${bad > 0 ? html`<small>${bad} with a known bad gold</small>` : html``}</td><td>${promptText(dataset.prompt)}</td><td class="n">${formatNumber(dataset.guess_rate)}</td><td>${dataset.licence}</td><td>${grader.id} v${grader.version}${grader.mode === undefined ? '' : `, ${grader.mode}`}</td><td>${code(dataset.digest)}</td></tr>`,
     ];
   });
   return scroll(
     'Data sets',
-    ['Data set', 'Kind', 'Items', 'Guessing', 'Licence', 'Grader', 'Digest, sha256'],
+    ['Data set', 'Kind', 'Items', 'Prompt', 'Guessing', 'Licence', 'Grader', 'Digest, sha256'],
     rows,
   );
 }
