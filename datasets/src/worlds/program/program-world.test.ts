@@ -35,6 +35,7 @@ describe('answers', () => {
     ['code_o', 'It is 13 % 10.\n**Answer:** `3`.',   true,  true,  'That is right.', 'with marks'],
     ['code_o', 'Answer: 4',                          true,  false, 'That is not what it returns.', 'another value'],
     ['code_o', 'Answer: 3, 3',                       true,  false, 'That is not what it returns.', 'two values'],
+    ['code_o', '3',                                  false, false, 'That holds no answer of the form asked for.', 'a number of the reasoning'],
     ['code_o', 'I do not know',                      false, false, 'That holds no answer of the form asked for.', 'no value'],
     ['code_i', 'Answer: 13',                         true,  true,  'That is right.', 'the arguments it was made with'],
     ['code_i', 'Answer: 1003',                       true,  true,  'That is right.', 'any others that give the value'],

@@ -111,17 +111,15 @@ function singleValue(text: string): ProgramValue {
   return value;
 }
 
-/** The values of the last `Answer:` line, or of the last line, without a call around them; null when they are none. */
+/** The values behind the last `Answer:`, without a call around them; null when there are none. */
 function answered(text: string): ProgramValue[] | null {
-  const lines = text.split('\n').filter((line) => line.replaceAll(/[\s`*]/g, '') !== '');
-  const line = lines.findLast((each) => /answer\s*\**\s*:/i.test(each)) ?? lines.at(-1) ?? '';
-  const bare = line
-    .replace(/^.*answer\s*\**\s*:/i, '')
-    .replaceAll(/[`*]/g, '')
-    .trim()
-    .replace(/\.$/, '');
+  const line = text.split('\n').findLast((each) => ANSWER.test(each));
+  if (line === undefined) return null;
+  const bare = line.replace(ANSWER, '').replaceAll(/[`*]/g, '').trim().replace(/\.$/, '');
   return valuesIn(/^(?:f\s*)?\((?<inner>.*)\)$/.exec(bare)?.groups?.['inner'] ?? bare);
 }
+
+const ANSWER = /^.*answer\s*\**\s*:/i;
 
 function valuesIn(text: string): ProgramValue[] | null {
   if (text.trim() === '') return null;
