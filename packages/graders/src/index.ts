@@ -6,7 +6,7 @@ export { exact } from './exact.js';
 export { createGraderPool, type GraderPool, type GraderPoolOptions } from './grader-pool.js';
 export { graderById, graders } from './graders.js';
 export { type Agreement, agreementOf } from './judge/agreement.js';
-export type { JudgeLedger, JudgeModel, ReplyCache } from './judge/ask-judge.js';
+export type { JudgeModel, ReplyCache } from './judge/ask-judge.js';
 export { judgeGrader, type ModelJudge } from './judge.js';
 export { math } from './math.js';
 export { numeric } from './numeric.js';

@@ -55,7 +55,7 @@ describe('against a reference', () => {
     expect(await grader.gradeLater(reference('Paris'), {})).toMatchObject({ verdict: 'correct' });
     expect(client.requests).toHaveLength(2);
     expect(textOf(client.requests[1]!)).toContain('Yes!');
-    expect(grader.ledger()).toMatchObject({
+    expect(grader.account()).toMatchObject({
       calls: 2,
       unreadable: 0,
       prompt_tokens: 200,
@@ -72,7 +72,7 @@ describe('against a reference', () => {
       reason: 'judge: the call failed: no room',
     });
     expect(await grader.gradeLater(reference('Paris'), {})).toMatchObject({ verdict: 'correct' });
-    expect(grader.ledger()).toMatchObject({ calls: 2, failed_calls: 1 });
+    expect(grader.account()).toMatchObject({ calls: 2, failed_calls: 1 });
   });
 
   test('the same question is asked once, at the same time and later', async () => {
@@ -81,7 +81,7 @@ describe('against a reference', () => {
     await grader.gradeLater(reference('Paris'), {});
     expect(both.map(({ verdict }) => verdict)).toEqual(['correct', 'correct']);
     expect(client.requests).toHaveLength(1);
-    expect(grader.ledger()).toMatchObject({ role: 'judge', model: 'judge-model', calls: 1, cached: 2 });
+    expect(grader.account()).toMatchObject({ role: 'judge', model: 'judge-model', calls: 1, cached: 2 });
     await grader.gradeLater(reference('Lyon'), {});
     expect(client.requests).toHaveLength(2);
   });
@@ -162,13 +162,13 @@ describe('pairwise', () => {
     const grade = await grader.gradeLater(pair('a much longer and warmer reply'), {});
     expect(grade).toMatchObject({ verdict, score, flags, rule: 'judge.pairwise' });
     expect(client.requests).toHaveLength(2);
-    expect(grader.ledger()).toMatchObject({ pairs: 1, order_flips: flags.includes('order-flip') ? 1 : 0 });
+    expect(grader.account()).toMatchObject({ pairs: 1, order_flips: flags.includes('order-flip') ? 1 : 0 });
   });
 
   test('one order that cannot be read makes it unscored', async () => {
     const { grader } = await opened((_, seq) => (seq === 0 ? 'VERDICT: A>B' : 'no idea'));
     expect(await grader.gradeLater(pair('x'), {})).toMatchObject({ verdict: 'unscored', score: null });
-    expect(grader.ledger()).toMatchObject({ pairs: 0, unreadable: 1, calls: 3 });
+    expect(grader.account()).toMatchObject({ pairs: 0, unreadable: 1, calls: 3 });
   });
 });
 
@@ -202,7 +202,7 @@ describe('a verifier', () => {
     await model.client.open();
     const grader = verifierGrader(model);
     expect(await grader.gradeLater(input, {})).toMatchObject({ verdict, score, reason });
-    expect(grader.ledger()).toMatchObject({ role: 'verifier', calls: reply === 'sure' ? 2 : 1 });
+    expect(grader.account()).toMatchObject({ role: 'verifier', calls: reply === 'sure' ? 2 : 1 });
     expect(await grader.gradeLater({ ...input, data: {} }, {})).toMatchObject({ verdict: 'unscored' });
   });
 });

@@ -1,6 +1,6 @@
-import type { Grade, GradeInput, Grader, LateGrader } from '@perwatt/core';
+import type { Grade, GradeInput, Grader, GradingAccount, LateGrader } from '@perwatt/core';
 import { decide, type Found } from './decide.js';
-import { type Asked, createAsker, type JudgeLedger, type JudgeModel } from './judge/ask-judge.js';
+import { type Asked, createAsker, type JudgeModel } from './judge/ask-judge.js';
 import {
   pairPrompt,
   pairTokens,
@@ -50,7 +50,7 @@ export const judge: Grader = {
 
 /** A judge that is a model, with the account of what it took. */
 export interface ModelJudge extends LateGrader {
-  ledger(): JudgeLedger & { readonly pairs: number; readonly order_flips: number };
+  account(): GradingAccount;
 }
 
 /**
@@ -85,7 +85,7 @@ export function judgeGrader(model: JudgeModel): ModelJudge {
       if (judged.flags.includes('order-flip')) count.order_flips += 1;
       return { ...grade, ...judged, extracted: null, span: null, rule: `judge.${task.way}` };
     },
-    ledger: () => ({ ...asker.ledger(), ...count }),
+    account: () => ({ ...asker.account(), ...count }),
   };
 }
 

@@ -1,6 +1,6 @@
-import type { Grade, GradeInput, Grader, LateGrader } from '@perwatt/core';
+import type { Grade, GradeInput, Grader, GradingAccount, LateGrader } from '@perwatt/core';
 import { decide } from './decide.js';
-import { createAsker, type JudgeLedger, type JudgeModel } from './judge/ask-judge.js';
+import { createAsker, type JudgeModel } from './judge/ask-judge.js';
 import { scorePrompt } from './judge/judge-prompts.js';
 import { readScore } from './judge/read-reply.js';
 import { plainGrade } from './plain-grade.js';
@@ -13,7 +13,7 @@ export interface VerifierOptions extends JudgeModel {
 
 /** A verifier with the account of what it took. */
 export interface ModelVerifier extends LateGrader {
-  ledger(): JudgeLedger;
+  account(): GradingAccount;
 }
 
 /** Says what can be said of an answer without a verifier: the rest is `unscored`. */
@@ -68,7 +68,7 @@ export function verifierGrader(options: VerifierOptions): ModelVerifier {
         reason: `the verifier says ${said.value}`,
       };
     },
-    ledger: () => asker.ledger(),
+    account: () => ({ ...asker.account(), pairs: 0, order_flips: 0 }),
   };
 }
 

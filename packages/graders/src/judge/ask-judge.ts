@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CallRecord, Client, ClientRequest, Message, Role, Sampling } from '@perwatt/core';
+import type { CallRecord, Client, ClientRequest, GradingAccount, Message, Sampling } from '@perwatt/core';
 import { turns } from '../turns.js';
 import { again, PROMPT_VERSION } from './judge-prompts.js';
 
@@ -23,20 +23,7 @@ export interface JudgeModel {
   /** Calls at a time. Default 4. */
   readonly workers?: number;
   /** Told of every call that was made; cached replies make none. */
-  readonly onCall?: (record: CallRecord, request: ClientRequest, role: Role) => void;
-}
-
-/** What judging took, apart from anything that is measured. Tokens are null when one call's count isn't known. */
-export interface JudgeLedger {
-  readonly role: Role;
-  readonly model: string;
-  readonly calls: number;
-  readonly failed_calls: number;
-  readonly cached: number;
-  /** Replies that could not be read, even when asked again. */
-  readonly unreadable: number;
-  readonly prompt_tokens: number | null;
-  readonly completion_tokens: number | null;
+  readonly onCall?: (record: CallRecord, request: ClientRequest, role: GradingAccount['role']) => void;
 }
 
 /** A reply that was read, or why there is none. */
@@ -53,13 +40,13 @@ export interface Question<T> {
 
 export interface Asker {
   ask<T>(question: Question<T>, signal?: AbortSignal): Promise<Asked<T>>;
-  ledger(): JudgeLedger;
+  account(): Omit<GradingAccount, 'pairs' | 'order_flips'>;
 }
 
 const GREEDY: Sampling = { temperature: 0, top_p: 1, max_tokens: 1024 };
 
 /** Asks a model, reads what it says, and keeps the account. A reply that can't be read is asked for once more, by its format. */
-export function createAsker(judge: JudgeModel, role: Role): Asker {
+export function createAsker(judge: JudgeModel, role: GradingAccount['role']): Asker {
   const { client, model, identity = '', workers = 4, cache = memoryCache(), onCall } = judge;
   const sampling = { ...GREEDY, ...judge.sampling };
   const turn = turns(workers);
@@ -114,7 +101,7 @@ export function createAsker(judge: JudgeModel, role: Role): Asker {
       count.unreadable += 1;
       return { status: 'unreadable', reason: 'the reply cannot be read' };
     },
-    ledger: () => ({
+    account: () => ({
       role,
       model,
       ...count,
