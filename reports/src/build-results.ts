@@ -1,6 +1,6 @@
 import { flagsOf } from '@perwatt/core';
 import { METRIC_SPEC_VERSION, metrics } from '@perwatt/metrics';
-import type { PowerFileSeries, RunFolder } from '@perwatt/records';
+import { createScratch, type PowerFileSeries, type RunFolder } from '@perwatt/records';
 import { type CellDraft, type ComputedCell, computeCell } from './cell-result.js';
 import { notMeasured } from './not-measured.js';
 import { cellsOnFront } from './pareto-cells.js';
@@ -35,7 +35,8 @@ const inOrder = (datasets: readonly string[]) => {
  */
 export function buildResults(run: RunFolder): RunResults {
   const power = run.powerSeries();
-  const computed = run.cells().map((cell) => computeCell(run, cell, { power }));
+  const scratch = createScratch();
+  const computed = run.cells().map((cell) => computeCell(run, cell, { power, scratch }));
   return assembleResults(run, { power, computed });
 }
 

@@ -6,7 +6,14 @@ import {
   PARENT_LATE,
   type QueryColumns,
 } from '@perwatt/metrics';
-import { type CellFile, type ColumnContent, type RunFolder, readCellColumns } from '@perwatt/records';
+import {
+  type CellFile,
+  type ColumnContent,
+  createScratch,
+  type RunFolder,
+  readCellColumns,
+  type Scratch,
+} from '@perwatt/records';
 import { mostInFlight } from './physics.js';
 import { createTextIndex, type TextIndex, type Texts } from './text-index.js';
 
@@ -69,20 +76,23 @@ export interface ReadCell {
 }
 
 /** Reads what results need of a cell: no row objects, no strings but names. */
-export function readColumnsOf(run: RunFolder, cell: CellFile): ReadCell {
-  const queries = readCellColumns(run, { cell, table: 'queries' }, queryNames);
-  const calls = readCellColumns(run, { cell, table: 'calls' }, callNames);
+export function readColumnsOf(run: RunFolder, cell: CellFile, scratch: Scratch = createScratch()): ReadCell {
+  const queries = readCellColumns(run, { cell, table: 'queries', scratch }, queryNames);
+  const calls = readCellColumns(run, { cell, table: 'calls', scratch }, callNames);
   const torn = [...queries.torn, ...calls.torn].map(
     ({ file, reason, rows }) => `${file}: ${reason}; ${rows} rows were read`,
   );
-  const columns = columnsOf(queries, calls);
+  const columns = columnsOf(queries, calls, scratch);
   const { origin_ns } = columns;
   return {
     columns,
     queries,
     torn,
     in_flight: calls.present
-      ? mostInFlight(since(calls.columns.dispatch_ns, origin_ns), since(calls.columns.end_ns, origin_ns))
+      ? mostInFlight(
+          since(calls.columns.dispatch_ns, origin_ns, scratch),
+          since(calls.columns.end_ns, origin_ns, scratch),
+        )
       : mostInFlight(columns.queries.start, columns.queries.end),
     lastEnd: (sitting) => lastEndOf(calls, sitting),
   };
@@ -105,17 +115,19 @@ interface Stamps {
 }
 
 /** Times since an origin as doubles, exact up to 104 days; NaN where there is none. Reads halves: no bigint is made. */
-function since({ values, valid }: Stamps, origin: bigint): Float64Array {
+function since({ values, valid }: Stamps, origin: bigint, scratch: Scratch): Float64Array {
   const halves = new Uint32Array(values.buffer, values.byteOffset, 2 * values.length);
   const [low, high] = [Number(origin & 0xffffffffn), Number(origin >> 32n)];
-  const times = new Float64Array(values.length);
-  for (let i = 0; i < times.length; i++) {
-    times[i] =
-      valid?.[i] === 0
-        ? Number.NaN
-        : (((halves[2 * i + 1] ?? 0) | 0) - high) * 0x1_0000_0000 + ((halves[2 * i] ?? 0) - low);
-  }
-  return times;
+  const times = scratch.float64(values.length);
+  for (let i = 0; i < times.length; i++)
+    times[i] = (((halves[2 * i + 1] ?? 0) | 0) - high) * 0x1_0000_0000 + ((halves[2 * i] ?? 0) - low);
+  return withoutInvalid(times, valid);
+}
+
+/** Puts NaN where there is no value, in place. */
+function withoutInvalid(values: Float64Array, valid: Valid): Float64Array {
+  if (valid != null) for (let i = 0; i < values.length; i++) if (valid[i] === 0) values[i] = Number.NaN;
+  return values;
 }
 
 interface Numbers {
@@ -123,11 +135,11 @@ interface Numbers {
   readonly valid?: Valid;
 }
 
-function numbers({ values, valid }: Numbers): Float64Array {
-  if (valid == null) return values instanceof Float64Array ? values : new Float64Array(values);
-  const own = new Float64Array(values.length);
-  for (let i = 0; i < own.length; i++) own[i] = valid[i] === 0 ? Number.NaN : (values[i] ?? 0);
-  return own;
+function numbers({ values, valid }: Numbers, scratch: Scratch): Float64Array {
+  if (valid == null && values instanceof Float64Array) return values;
+  const own = scratch.float64(values.length);
+  own.set(values);
+  return withoutInvalid(own, valid);
 }
 
 interface Names {
@@ -136,8 +148,9 @@ interface Names {
   readonly valid?: Valid;
 }
 
-function codes({ indices, names, valid }: Names): Codes {
-  const own = new Int32Array(indices);
+function codes({ indices, names, valid }: Names, scratch: Scratch): Codes {
+  const own = scratch.int32(indices.length);
+  own.set(indices);
   if (valid == null && names.length === 1 && own.length > 0) return { codes: own, names };
   if (valid != null) for (let i = 0; i < own.length; i++) if (valid[i] === 0) own[i] = -1;
   return compact(own, names);
@@ -159,7 +172,7 @@ function compact(own: Int32Array, names: readonly string[]): Codes {
   return { codes: own, names: seen };
 }
 
-function columnsOf(queries: QueryArrays, calls: CallArrays): CellColumns {
+function columnsOf(queries: QueryArrays, calls: CallArrays, scratch: Scratch): CellColumns {
   const { columns, rows } = queries;
   const origin_ns = columns.start_ns.values[0] ?? 0n;
   const items = createTextIndex(columns.item_id);
@@ -170,22 +183,22 @@ function columnsOf(queries: QueryArrays, calls: CallArrays): CellColumns {
     items: items.size(),
     repeat: columns.repeat.values,
     sitting: columns.sitting.values,
-    start: since(columns.start_ns, origin_ns),
-    end: since(columns.end_ns, origin_ns),
-    scheduled: since(columns.scheduled_ns, origin_ns),
+    start: since(columns.start_ns, origin_ns, scratch),
+    end: since(columns.end_ns, origin_ns, scratch),
+    scheduled: since(columns.scheduled_ns, origin_ns, scratch),
     calls: columns.calls.values,
-    subject: codes(columns.subject),
-    status: codes(columns.status),
-    verdict: codes(columns.verdict),
-    score: numbers(columns.score),
-    gross_j: numbers(columns.energy_gross_j),
-    net_j: numbers(columns.energy_net_j),
-    lo_j: numbers(columns.energy_lo_j),
-    hi_j: numbers(columns.energy_hi_j),
-    method: codes(columns.energy_method),
-    prompt_tokens: numbers(columns.prompt_tokens),
-    completion_tokens: numbers(columns.completion_tokens),
-    token_source: codes(columns.token_source),
+    subject: codes(columns.subject, scratch),
+    status: codes(columns.status, scratch),
+    verdict: codes(columns.verdict, scratch),
+    score: numbers(columns.score, scratch),
+    gross_j: numbers(columns.energy_gross_j, scratch),
+    net_j: numbers(columns.energy_net_j, scratch),
+    lo_j: numbers(columns.energy_lo_j, scratch),
+    hi_j: numbers(columns.energy_hi_j, scratch),
+    method: codes(columns.energy_method, scratch),
+    prompt_tokens: numbers(columns.prompt_tokens, scratch),
+    completion_tokens: numbers(columns.completion_tokens, scratch),
+    token_source: codes(columns.token_source, scratch),
   };
   if (!calls.present)
     return { origin_ns, queries: own, calls: callsOfQueries(own), calls_from: 'queries', unsettled: 0 };
@@ -193,7 +206,7 @@ function columnsOf(queries: QueryArrays, calls: CallArrays): CellColumns {
   return {
     origin_ns,
     queries: own,
-    calls: callColumns(calls, settled, origin_ns),
+    calls: callColumns(calls, settled, { origin_ns, scratch }),
     calls_from: 'calls',
     unsettled: settled.unsettled,
   };
@@ -249,10 +262,14 @@ function settledCalls(queries: QueryArrays, { rows, columns }: CallArrays): Sett
 const picked = (values: Float64Array, rows: Int32Array): Float64Array =>
   Float64Array.from(rows, (row) => values[row] ?? Number.NaN);
 
-function callColumns({ columns }: CallArrays, { calls, query }: Settled, origin: bigint): CallColumns {
-  const time = (stamps: Stamps) => picked(since(stamps, origin), calls);
+function callColumns(
+  { columns }: CallArrays,
+  { calls, query }: Settled,
+  { origin_ns, scratch }: { readonly origin_ns: bigint; readonly scratch: Scratch },
+): CallColumns {
+  const time = (stamps: Stamps) => picked(since(stamps, origin_ns, scratch), calls);
   const good = columns.status.names.indexOf('ok');
-  const sources = codes(columns.token_source);
+  const sources = codes(columns.token_source, scratch);
   return {
     length: calls.length,
     query,
@@ -265,8 +282,8 @@ function callColumns({ columns }: CallArrays, { calls, query }: Settled, origin:
     last_content: time(columns.last_content_ns),
     ok: Uint8Array.from(calls, (row) => (columns.status.indices[row] === good ? 1 : 0)),
     streamed: Uint8Array.from(calls, (row) => (columns.events.values[row] === 0 ? 0 : 1)),
-    prompt_tokens: picked(numbers(columns.prompt_tokens), calls),
-    completion_tokens: picked(numbers(columns.completion_tokens), calls),
+    prompt_tokens: picked(numbers(columns.prompt_tokens, scratch), calls),
+    completion_tokens: picked(numbers(columns.completion_tokens, scratch), calls),
     token_source: { codes: Int32Array.from(calls, (row) => sources.codes[row] ?? -1), names: sources.names },
     sent: Uint8Array.from(calls, (row) => (wasLeftOut(columns.error_kind, row) ? 0 : 1)),
     ...gapsOf(columns, calls, good),

@@ -5,6 +5,7 @@ import {
   type RunFolder,
   readTextsOf,
   repeatsMade,
+  type Scratch,
 } from '@perwatt/records';
 import { baselineFacts } from './baseline-facts.js';
 import { readColumnsOf } from './cell-columns.js';
@@ -62,14 +63,21 @@ const draftOf = (cell: CellFile, { metrics: computed, physics, torn, grading }: 
   torn,
 });
 
+export interface ComputeOptions {
+  readonly power: readonly PowerFileSeries[];
+  /** Memory that one cell after another is computed in; given out anew for each. */
+  readonly scratch?: Scratch;
+}
+
 /** One cell's result, from its records alone: no other cell's rows are read, and none of these are kept. */
 export function computeCell(
   run: RunFolder,
   cell: CellFile,
-  { power }: { readonly power: readonly PowerFileSeries[] },
+  { power, scratch }: ComputeOptions,
 ): ComputedCell {
   const { manifest } = run;
-  const read = readColumnsOf(run, cell);
+  scratch?.reset();
+  const read = readColumnsOf(run, cell, scratch);
   const withheld = cell.provenance?.dataset.withhold === true;
   const texts = withheld ? [] : readTextsOf(run, cell.cell_id, shownIds(read.queries));
   const computed = cellMetrics(cellInput(cell, read, { power, manifest }));

@@ -16,25 +16,31 @@ export function csvField(value: Value): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** The columns of a metric: its value with its interval; for figures of energy both parts and the spread beside it. */
+interface MetricColumn {
+  readonly id: MetricId;
+  readonly name: string;
+  readonly of: (metric: MetricValue) => Value;
+}
+
 const counted = ['attempted', 'scored', 'failed', 'unsettled', 'calls', 'repeats'] as const;
 
-/** A metric with its interval; figures of energy with both of its parts and the spread between repeats beside it. */
-function metricFields({ id, energy }: Metric<MetricId>, metric: MetricValue): [string, Value][] {
-  const parts: [string, Value][] = [
-    [`${id}__sampling_lo`, metric.sampling_lo],
-    [`${id}__sampling_hi`, metric.sampling_hi],
-    [`${id}__sensor_lo`, metric.sensor_lo],
-    [`${id}__sensor_hi`, metric.sensor_hi],
-    [`${id}__spread_sd`, metric.spread?.sd ?? null],
+function metricColumns({ id, energy }: Metric<MetricId>): MetricColumn[] {
+  const own: [string, MetricColumn['of']][] = [
+    [id, ({ value }) => value],
+    [`${id}__lo`, ({ lo }) => lo],
+    [`${id}__hi`, ({ hi }) => hi],
+    [`${id}__interval`, ({ interval }) => interval],
+    [`${id}__reason`, ({ reason }) => reason],
   ];
-  return [
-    [id, metric.value],
-    [`${id}__lo`, metric.lo],
-    [`${id}__hi`, metric.hi],
-    [`${id}__interval`, metric.interval],
-    [`${id}__reason`, metric.reason],
-    ...(energy === null ? [] : parts),
+  const parts: typeof own = [
+    [`${id}__sampling_lo`, ({ sampling_lo }) => sampling_lo],
+    [`${id}__sampling_hi`, ({ sampling_hi }) => sampling_hi],
+    [`${id}__sensor_lo`, ({ sensor_lo }) => sensor_lo],
+    [`${id}__sensor_hi`, ({ sensor_hi }) => sensor_hi],
+    [`${id}__spread_sd`, ({ spread }) => spread?.sd ?? null],
   ];
+  return [...own, ...(energy === null ? [] : parts)].map(([name, of]) => ({ id, name, of }));
 }
 
 const shareFields = (name: string, share: ModeFigures['accuracy'] | undefined): [string, Value][] => [
@@ -85,7 +91,7 @@ function attemptFields(attempts: ModeFigures['attempts']): [string, Value][] {
   ];
 }
 
-function fieldsOf({ run_id, protocol, metrics, cells }: RunResults, cell: CellResult): [string, Value][] {
+function fieldsOf({ run_id, protocol, cells }: RunResults, cell: CellResult): [string, Value][] {
   const variants = cells.some(({ point }) => point.variant !== undefined);
   const boundary = cell.energy.boundary;
   const provenance: Provenance | null = boundary?.provenance ?? null;
@@ -111,14 +117,21 @@ function fieldsOf({ run_id, protocol, metrics, cells }: RunResults, cell: CellRe
     ...gradingFields(cell),
     ['guess_rate', cell.guess_rate],
     ['on_front', cell.on_front],
-    ...metrics.flatMap((metric) => metricFields(metric, cell.metrics[metric.id])),
   ];
 }
 
 /** `results.csv`: one row a cell, one head; every metric with its bounds, how they were made, and why it is missing. */
 export function resultsCsv(results: RunResults): string {
   const rows = results.cells.map((cell) => fieldsOf(results, cell));
-  const head = rows[0]?.map(([name]) => csvField(name)) ?? ['run_id', 'cell_id'];
-  const lines = rows.map((fields) => fields.map(([, value]) => csvField(value)).join(','));
+  const columns = results.metrics.flatMap(metricColumns);
+  const [first] = rows;
+  const head =
+    first === undefined
+      ? ['run_id', 'cell_id']
+      : [...first.map(([name]) => csvField(name)), ...columns.map(({ name }) => name)];
+  const lines = results.cells.map(({ metrics }, i) => {
+    const own = (rows[i] ?? []).map(([, value]) => csvField(value));
+    return [...own, ...columns.map(({ id, of }) => csvField(of(metrics[id])))].join(',');
+  });
   return `${[head.join(','), ...lines].join('\n')}\n`;
 }

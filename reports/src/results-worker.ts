@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PerwattError } from '@perwatt/core';
-import { openRun } from '@perwatt/records';
+import { createScratch, openRun } from '@perwatt/records';
 import { computeCell } from './cell-result.js';
 import type { CellAnswer, WorkerJob } from './results-worker-messages.js';
 
@@ -10,12 +10,13 @@ import type { CellAnswer, WorkerJob } from './results-worker-messages.js';
 const { path } = workerData as WorkerJob;
 const run = openRun(path);
 const power = run.powerSeries();
+const scratch = createScratch();
 
 const say = (answer: CellAnswer) => parentPort?.postMessage(answer);
 
 parentPort?.on('message', (cell_id: string) => {
   try {
-    say({ cell_id, text: JSON.stringify(computeCell(run, run.readCell(cell_id), { power })) });
+    say({ cell_id, text: JSON.stringify(computeCell(run, run.readCell(cell_id), { power, scratch })) });
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     say(

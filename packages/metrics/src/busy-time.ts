@@ -1,85 +1,78 @@
 import type { CellColumns } from './cell-columns.js';
 import type { BusyTime } from './cell-energy.js';
-import { busyEdges, type Edges, orderOf } from './cell-spans.js';
+import { type Edges, orderOf, type SpanUnion, spanUnion } from './cell-spans.js';
 import type { Units } from './cell-sums.js';
 import type { SittingInput } from './cell-types.js';
 
-/** Rows of each group, in the given order. */
-function grouped(order: Int32Array, groupOf: (row: number) => number, groups: number): Int32Array[] {
-  const counts = new Uint32Array(groups);
-  const own = new Int32Array(order.length);
-  for (let i = 0; i < order.length; i++) {
-    const group = groupOf(order[i] ?? 0);
-    own[i] = group;
-    if (group >= 0) counts[group] = (counts[group] ?? 0) + 1;
+/** Place of each call's sitting among `sittings`, below 0 for none of them. */
+function sittingPlaces(sitting: ArrayLike<number>, sittings: readonly SittingInput[]): Int32Array {
+  const places = new Map(sittings.map((own, i) => [own.sitting, i]));
+  const of = new Int32Array(sitting.length);
+  let [last, place] = [-1, -1];
+  for (let call = 0; call < of.length; call++) {
+    const own = sitting[call] ?? -1;
+    if (own !== last) [last, place] = [own, places.get(own) ?? -1];
+    of[call] = place;
   }
-  if (counts.includes(order.length) && order.length > 0)
-    return Array.from(counts, (count) => (count > 0 ? order : new Int32Array()));
-  return sorted(order, own, counts);
+  return of;
 }
 
-function sorted(order: Int32Array, groupOf: Int32Array, counts: Uint32Array): Int32Array[] {
-  const rows = Array.from(counts, (count) => new Int32Array(count));
-  const filled = new Uint32Array(counts.length);
-  for (let i = 0; i < order.length; i++) {
-    const group = groupOf[i] ?? -1;
-    const of = rows[group];
-    if (of === undefined) continue;
-    of[filled[group] ?? 0] = order[i] ?? 0;
-    filled[group] = (filled[group] ?? 0) + 1;
+function callsOfRepeats(query: Int32Array, { of, count }: Units): Uint32Array {
+  const counts = new Uint32Array(count);
+  for (let call = 0; call < query.length; call++) {
+    const repeat = of[query[call] ?? 0] ?? 0;
+    counts[repeat] = (counts[repeat] ?? 0) + 1;
   }
-  return rows;
+  return counts;
 }
 
-/** Busy times by group of calls (one below 0 belongs to none), clipped to the windows of the sittings. */
-function timesBy(
+/** Unions of spans by sitting, those of all calls first, then those of each repeat. */
+function unionsBy(
   { calls, origin_ns }: CellColumns,
   sittings: readonly SittingInput[],
-  { of, count }: { readonly of: (call: number) => number; readonly count: number },
-): BusyTime[] {
-  const order = orderOf(calls.dispatch);
-  const places = new Map(sittings.map(({ sitting }, i) => [sitting, i]));
-  let [last, place] = [-1, -1];
-  const placeOf = (sitting: number): number => {
-    if (sitting !== last) [last, place] = [sitting, places.get(sitting) ?? -1];
-    return place;
-  };
-  const rows = grouped(
-    order,
-    (call) => {
-      const sitting = placeOf(calls.sitting[call] ?? -1);
-      const group = of(call);
-      return sitting < 0 || group < 0 ? -1 : group * sittings.length + sitting;
-    },
-    count * sittings.length,
-  );
-  return Array.from({ length: count }, (_, group) => {
-    const bySitting = sittings.map(({ sitting, window }, i): [number, Edges] => {
-      const clip = { start: Number(window.start - origin_ns), end: Number(window.end - origin_ns) };
-      return [sitting, busyEdges(calls, rows[group * sittings.length + i] ?? new Int32Array(), clip)];
-    });
-    return { origin_ns, bySitting: new Map(bySitting) };
-  });
+  repeats: Units,
+): SpanUnion[][] {
+  const { dispatch, end, query, sitting } = calls;
+  const unions = (most: number) =>
+    sittings.map(({ window }) =>
+      spanUnion({ start: Number(window.start - origin_ns), end: Number(window.end - origin_ns) }, most),
+    );
+  const all = unions(calls.length);
+  const ofRepeats = Array.from(callsOfRepeats(query, repeats), unions);
+  const places = sittingPlaces(sitting, sittings);
+  const order = orderOf(dispatch);
+  for (let i = 0; i < order.length; i++) {
+    const call = order[i] ?? 0;
+    const place = places[call] ?? -1;
+    if (place < 0) continue;
+    const [from, to] = [dispatch[call] ?? 0, end[call] ?? 0];
+    all[place]?.add(from, to);
+    ofRepeats[repeats.of[query[call] ?? 0] ?? -1]?.[place]?.add(from, to);
+  }
+  return [all, ...ofRepeats];
 }
 
-/** B: the union of the spans with a call in flight inside the measured windows. */
-export function busyTime(columns: CellColumns, sittings: readonly SittingInput[]): BusyTime {
-  const [all] = timesBy(columns, sittings, { of: () => 0, count: 1 });
-  return all ?? { origin_ns: columns.origin_ns, bySitting: new Map() };
-}
-
-/** B of the calls of each repeat alone. */
-export function busyTimeOfRepeats(
+/**
+ * B, the union of the spans with a call in flight inside the measured windows: of all calls, and of those of each repeat
+ * alone, in one pass.
+ */
+export function busyTimes(
   columns: CellColumns,
   sittings: readonly SittingInput[],
   repeats: Units,
-): BusyTime[] {
-  const { query } = columns.calls;
-  return timesBy(columns, sittings, {
-    of: (call) => repeats.of[query[call] ?? 0] ?? -1,
-    count: repeats.count,
+): [all: BusyTime, ofRepeats: BusyTime[]] {
+  const { origin_ns } = columns;
+  const [all = [], ...ofRepeats] = unionsBy(columns, sittings, repeats);
+  const timeOf = (unions: readonly SpanUnion[]): BusyTime => ({
+    origin_ns,
+    bySitting: new Map(sittings.map(({ sitting }, i) => [sitting, unions[i]?.edges() ?? new Float64Array()])),
   });
+  return [timeOf(all), ofRepeats.map(timeOf)];
 }
+
+/** B of all calls alone. */
+export const busyTime = (columns: CellColumns, sittings: readonly SittingInput[]): BusyTime =>
+  busyTimes(columns, sittings, { of: new Int32Array(), count: 0 })[0];
 
 /** The whole measured windows of the sittings that have any busy time. */
 export function windowTime({ origin_ns, bySitting }: BusyTime, sittings: readonly SittingInput[]): BusyTime {

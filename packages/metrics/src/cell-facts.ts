@@ -1,8 +1,8 @@
 import { type BookedTotals, bookedEnergy, bookedTotals, bookedTotalsBy } from './booked-energy.js';
-import { busyTime, busyTimeOfRepeats, windowTime } from './busy-time.js';
+import { busyTimes, windowTime } from './busy-time.js';
 import { type Accuracy, accuracyOf, completedAccuracy, scoreSums } from './cell-accuracy.js';
 import type { CellColumns } from './cell-columns.js';
-import { cellEnergy } from './cell-energy.js';
+import { type BusyTime, cellEnergy } from './cell-energy.js';
 import type { ItemSums } from './cell-sampling.js';
 import { blockUnits, crossedSums, isIsolated, type LabelSums, queryTotals, type Units } from './cell-sums.js';
 import type { CellBase, CellEnergy } from './cell-types.js';
@@ -10,7 +10,7 @@ import { type CellPhases, detailOf, type EnergyDetail, phasesOfQueries } from '.
 import { type LoadTotals, loadTotals } from './load/cell-load.js';
 import { type SteadyFacts, steadyFacts } from './load/steady-facts.js';
 import { type PhaseShares, phaseTotals } from './phase-shares.js';
-import { type TokenTotals, tokenTotals, tokenTotalsOf } from './tokens.js';
+import { type TokenTotals, tokenTotals } from './tokens.js';
 
 /** What energy figures of one repeat are made of. */
 export interface RepeatFacts {
@@ -54,7 +54,11 @@ export interface CellFacts {
 /** Numbers of repeats that are there, in order, and each row's place among them. */
 function repeatUnits(repeat: ArrayLike<number>): Units & { readonly numbers: readonly number[] } {
   const seen = new Set<number>();
-  for (let row = 0; row < repeat.length; row++) seen.add(repeat[row] ?? 0);
+  for (let row = 0, last = -1; row < repeat.length; row++) {
+    const own = repeat[row] ?? 0;
+    if (own !== last) seen.add(own);
+    last = own;
+  }
   const numbers = [...seen].sort((a, b) => a - b);
   const place = new Int32Array((numbers.at(-1) ?? 0) + 1);
   numbers.forEach((number, i) => {
@@ -76,6 +80,9 @@ interface RepeatInput {
   readonly columns: CellColumns;
   readonly base: CellBase;
   readonly phases: (place: number) => RepeatFacts['phases'];
+  /** By place of the repeat. */
+  readonly times: readonly BusyTime[];
+  readonly tokens: readonly TokenTotals[];
 }
 
 /** Energy by phase of the queries of each repeat. */
@@ -99,20 +106,15 @@ function phasesOfRepeats(
 
 /** Facts of every repeat alone, so that the spread between repeats can be told. */
 function repeatFacts(
-  { columns, base, phases }: RepeatInput,
+  { columns, base, phases, times, tokens }: RepeatInput,
   repeats: ReturnType<typeof repeatUnits>,
 ): RepeatFacts[] {
-  const { queries, calls } = columns;
-  const times = busyTimeOfRepeats(columns, base.sittings, repeats);
+  const { queries } = columns;
   const overHost = base.sittings.map((own) => ({
     ...own,
     baselines: base.host?.get(own.sitting) ?? [],
   }));
   const hasHost = overHost.some(({ baselines }) => baselines.length > 0);
-  const tokens = tokenTotalsOf(calls, {
-    of: (call) => repeats.of[calls.query[call] ?? 0] ?? -1,
-    count: repeats.count,
-  });
   const scores = scoresOf(queries.score, repeats);
   const booked = onDemand(() => bookedTotalsBy(queries, repeats));
   return repeats.numbers.flatMap((repeat, place) => {
@@ -173,7 +175,7 @@ function onDemand<T>(make: () => T): () => T {
 }
 
 interface Over {
-  readonly time: ReturnType<typeof busyTime> | undefined;
+  readonly time: BusyTime | undefined;
   readonly booked: () => BookedTotals | undefined;
 }
 
@@ -194,8 +196,9 @@ function atMostOne(counts: ArrayLike<number>): boolean {
 /** Everything that figures need, from the columns and the power of a cell. */
 export function cellFacts(columns: CellColumns, base: CellBase): CellFacts {
   const { queries, calls } = columns;
-  const time = busyTime(columns, base.sittings);
   const repeats = repeatUnits(queries.repeat);
+  const [time, times] = busyTimes(columns, base.sittings, repeats);
+  const tokens = tokenTotals(calls, repeats);
   const table = queryTotals(columns);
   const items: Units = { of: queries.item, count: queries.items };
   const { labels, ...ofItems } = crossedSums(table, { units: items, repeats }, labelOfItems(queries));
@@ -207,6 +210,7 @@ export function cellFacts(columns: CellColumns, base: CellBase): CellFacts {
   const detail = detailOf(base, columns, time);
   const shares = phasesOfQueries(base, columns, detail.phases);
   const ofPhases = shares && blocks && crossedSums(phaseTotals(columns, shares), { units: blocks, repeats });
+  const phases = phasesOfRepeats(shares, detail.phases, repeats);
   return {
     columns,
     accuracy: accuracyOf(scores, base.seed ?? 0),
@@ -219,8 +223,8 @@ export function cellFacts(columns: CellColumns, base: CellBase): CellFacts {
     load: loadTotals(columns, base),
     steady: { ...steady, energy: cellEnergy(base.sittings, steady.time) },
     detail,
-    tokens: tokenTotals(calls),
-    repeats: repeatFacts({ columns, base, phases: phasesOfRepeats(shares, detail.phases, repeats) }, repeats),
+    tokens: tokens.all,
+    repeats: repeatFacts({ columns, base, phases, times, tokens: tokens.ofRepeats }, repeats),
     isolated,
     sums: { queries: ofItems, units: ofBlocks, phases: ofPhases },
     labels,

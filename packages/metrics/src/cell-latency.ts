@@ -1,41 +1,49 @@
 import type { CallColumns } from './cell-columns.js';
 import type { TimeName } from './metric-definitions.js';
 
-type OneCall = (call: number, calls: CallColumns) => number;
+/** Times of every call, ns; NaN where the call cannot answer. A call that was not streamed had no event. */
+type OfCalls = (calls: CallColumns) => Float64Array;
 
-const from = (start: Float64Array, end: Float64Array, call: number): number =>
-  (end[call] ?? Number.NaN) - (start[call] ?? Number.NaN);
-
-/** When a call gave its last event; the end where it was not streamed. */
-const lastOf = (call: number, { streamed, end, last_content }: CallColumns): number =>
-  (streamed[call] === 0 ? end[call] : last_content[call]) ?? Number.NaN;
-
-/** Time per output token after the first of one call, ns; NaN for fewer than two tokens or none seen. */
-function timePerToken(call: number, { first_any, last_content, completion_tokens }: CallColumns): number {
-  const tokens = completion_tokens[call] ?? Number.NaN;
-  return tokens >= 2 ? from(first_any, last_content, call) / (tokens - 1) : Number.NaN;
+function between(from: Float64Array, to: Float64Array): Float64Array {
+  const values = new Float64Array(from.length);
+  for (let call = 0; call < values.length; call++) values[call] = (to[call] ?? 0) - (from[call] ?? 0);
+  return values;
 }
 
-/** Times of one call, ns; NaN where the call cannot answer. A call that was not streamed had no event. */
-const ofCall: Readonly<Record<Exclude<TimeName, 'icl'>, OneCall>> = {
-  ttft_any: (call, { dispatch, first_any }) => from(dispatch, first_any, call),
-  ttft_content: (call, { dispatch, first_content }) => from(dispatch, first_content, call),
-  tpot: timePerToken,
-  e2e_from_dispatch: (call, calls) => lastOf(call, calls) - (calls.dispatch[call] ?? Number.NaN),
-  e2e_from_schedule: (call, calls) => lastOf(call, calls) - (calls.due[call] ?? Number.NaN),
-  lag: (call, { due, dispatch }) => from(due, dispatch, call),
-};
+/** From a start to the last event of each call; to its end where it was not streamed. */
+function toLast(from: Float64Array, { streamed, end, last_content }: CallColumns): Float64Array {
+  const values = new Float64Array(from.length);
+  for (let call = 0; call < values.length; call++) {
+    const last = streamed[call] === 0 ? end[call] : last_content[call];
+    values[call] = (last ?? 0) - (from[call] ?? 0);
+  }
+  return values;
+}
 
-/** Lag is told of failed calls too; one that was left out has none. */
-const counts = ({ ok, sent }: CallColumns, call: number, name: TimeName): boolean =>
-  name === 'lag' ? sent[call] === 1 : ok[call] === 1;
+/** Time per output token after the first of each call; NaN for fewer than two tokens or none seen. */
+function timePerToken({ first_any, last_content, completion_tokens }: CallColumns): Float64Array {
+  const values = between(first_any, last_content);
+  for (let call = 0; call < values.length; call++) {
+    const tokens = completion_tokens[call] ?? Number.NaN;
+    values[call] = tokens >= 2 ? (values[call] ?? 0) / (tokens - 1) : Number.NaN;
+  }
+  return values;
+}
+
+const ofCalls: Readonly<Record<Exclude<TimeName, 'icl'>, OfCalls>> = {
+  ttft_any: ({ dispatch, first_any }) => between(dispatch, first_any),
+  ttft_content: ({ dispatch, first_content }) => between(dispatch, first_content),
+  tpot: timePerToken,
+  e2e_from_dispatch: (calls) => toLast(calls.dispatch, calls),
+  e2e_from_schedule: (calls) => toLast(calls.due, calls),
+  lag: ({ due, dispatch }) => between(due, dispatch),
+};
 
 /** One kind of time of every call, in their order; NaN for a call that did not end well (lag: was not sent) or has none. ns. */
 export function timesOfCalls(calls: CallColumns, name: Exclude<TimeName, 'icl'>): Float64Array {
-  const own = ofCall[name];
-  const values = new Float64Array(calls.length);
-  for (let call = 0; call < values.length; call++)
-    values[call] = counts(calls, call, name) ? own(call, calls) : Number.NaN;
+  const values = ofCalls[name](calls);
+  const counts = name === 'lag' ? calls.sent : calls.ok;
+  for (let call = 0; call < values.length; call++) if (counts[call] !== 1) values[call] = Number.NaN;
   return values;
 }
 

@@ -19,24 +19,30 @@ interface Clip {
   readonly end: number;
 }
 
-/** The union of the spans of calls of one sitting (and one repeat) inside `clip`; calls of no length count for nothing. */
-export function busyEdges(calls: Pick<CallColumns, 'dispatch' | 'end'>, rows: Int32Array, clip: Clip): Edges {
-  const edges = new Float64Array(2 * rows.length);
-  let length = 0;
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i] ?? 0;
-    const start = Math.max(calls.dispatch[row] ?? 0, clip.start);
-    const end = Math.min(calls.end[row] ?? 0, clip.end);
-    if (!(start < end)) continue;
-    const last = edges[length - 1] ?? Number.NEGATIVE_INFINITY;
-    if (length > 0 && start <= last) edges[length - 1] = Math.max(last, end);
-    else {
-      edges[length] = start;
-      edges[length + 1] = end;
-      length += 2;
-    }
-  }
-  return edges.subarray(0, length);
+/** A union of spans that come in order of their starts. */
+export interface SpanUnion {
+  readonly add: (from: number, to: number) => void;
+  readonly edges: () => Edges;
+}
+
+/** A union inside `clip` of at most `most` spans; those of no length count for nothing. */
+export function spanUnion(clip: Clip, most: number): SpanUnion {
+  const edges = new Float64Array(2 * most);
+  let [length, last] = [0, Number.NEGATIVE_INFINITY];
+  return {
+    add(from, to) {
+      const start = Math.max(from, clip.start);
+      const end = Math.min(to, clip.end);
+      if (!(start < end)) return;
+      if (start > last) {
+        edges[length] = start;
+        length += 2;
+      }
+      last = Math.max(last, end);
+      edges[length - 1] = last;
+    },
+    edges: () => edges.subarray(0, length),
+  };
 }
 
 /** Summed length of spans, ns. */

@@ -1,5 +1,5 @@
 import { type CellColumns, codeOf } from './cell-columns.js';
-import { addRow, productSums, WIDTH } from './cell-products.js';
+import { addRow, type Offsets, productSums, WIDTH } from './cell-products.js';
 import { orderOf, shareOfTime } from './cell-spans.js';
 import { TIME_BLOCKS } from './stats/blocks.js';
 import type { CrossedParts, VariancePart } from './stats/crossed-variance.js';
@@ -93,7 +93,31 @@ interface Margins {
   readonly inRepeat: Uint32Array;
 }
 
+/** Whether there is one row for every unit in every repeat, repeat after repeat, units in order. */
+function isCrossed({ of, count }: Units, repeats: Units): boolean {
+  if (of.length !== count * repeats.count) return false;
+  for (let row = 0; row < of.length; row++)
+    if ((repeats.of[row] ?? 0) * count + (of[row] ?? 0) !== row) return false;
+  return true;
+}
+
+/** Rows that are cells of the two-way table as they are. */
+function crossedMargins(cells: Float64Array, units: number, repeats: number): Margins {
+  return withSums(
+    {
+      cells,
+      inCell: new Uint32Array(units * repeats).fill(1),
+      units: new Float64Array(units * WIDTH),
+      inUnit: new Uint32Array(units).fill(repeats),
+      repeats: new Float64Array(repeats * WIDTH),
+      inRepeat: new Uint32Array(repeats).fill(units),
+    },
+    { units, repeats },
+  );
+}
+
 function marginsOf(table: Float64Array, units: Units, repeats: Units): Margins {
+  if (isCrossed(units, repeats)) return crossedMargins(table, units.count, repeats.count);
   const size = units.count * repeats.count;
   const margins: Margins = {
     cells: new Float64Array(size * WIDTH),
@@ -115,9 +139,18 @@ function marginsOf(table: Float64Array, units: Units, repeats: Units): Margins {
     inCell[cell] = (inCell[cell] ?? 0) + 1;
     addRow(cells, cell * WIDTH, table, row * WIDTH);
   }
-  for (let repeat = 0; repeat < repeats.count; repeat++) {
-    for (let unit = 0; unit < units.count; unit++) {
-      const at = (repeat * units.count + unit) * WIDTH;
+  return withSums(margins, { units: units.count, repeats: repeats.count });
+}
+
+/** Adds the cells of each unit and of each repeat. */
+function withSums(
+  margins: Margins,
+  { units, repeats }: { readonly units: number; readonly repeats: number },
+) {
+  const { cells } = margins;
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    for (let unit = 0; unit < units; unit++) {
+      const at = (repeat * units + unit) * WIDTH;
       addRow(margins.units, unit * WIDTH, cells, at);
       addRow(margins.repeats, repeat * WIDTH, cells, at);
     }
@@ -136,21 +169,26 @@ function meansOf(sums: Float64Array, counts: Uint32Array): Float64Array {
 }
 
 /** What is left of a cell when the means of its unit and its repeat are taken off, over all cells. */
-function residualSquare(margins: Margins, units: number, repeats: number): Float64Array {
+function residualSquare(margins: Margins): Float64Array {
+  const inner = meansOf(margins.units, margins.inUnit);
+  const outer = meansOf(margins.repeats, margins.inRepeat);
   const { cells, inCell } = margins;
+  return inCell.includes(0)
+    ? productSums(leftOf(margins, { inner, outer }))
+    : productSums(cells, { inner, outer });
+}
+
+/** The same where some cells have no query: nothing is left of those. */
+function leftOf({ cells, inCell }: Margins, { inner, outer }: Offsets): Float64Array {
   const left = new Float64Array(cells.length);
-  const ofUnits = meansOf(margins.units, margins.inUnit);
-  const ofRepeats = meansOf(margins.repeats, margins.inRepeat);
-  for (let repeat = 0; repeat < repeats; repeat++) {
-    const mean = repeat * WIDTH;
-    for (let unit = 0; unit < units; unit++) {
-      if (inCell[repeat * units + unit] === 0) continue;
-      const at = (repeat * units + unit) * WIDTH;
-      for (let k = 0; k < WIDTH; k++)
-        left[at + k] = (cells[at + k] ?? 0) - ((ofUnits[unit * WIDTH + k] ?? 0) + (ofRepeats[mean + k] ?? 0));
-    }
+  for (let cell = 0; cell < inCell.length; cell++) {
+    if (inCell[cell] === 0) continue;
+    const own = cell * WIDTH;
+    const [unit, repeat] = [own % inner.length, Math.floor(own / inner.length) * WIDTH];
+    for (let k = 0; k < WIDTH; k++)
+      left[own + k] = (cells[own + k] ?? 0) - ((inner[unit + k] ?? 0) + (outer[repeat + k] ?? 0));
   }
-  return productSums(left);
+  return left;
 }
 
 /** Sums of a cell by label of its items, for figures of the label alone. */
@@ -211,8 +249,7 @@ export function crossedSums(
   for (let unit = 0; unit < units.count; unit++) if (margins.inUnit[unit] !== 0) present += 1;
   let cells = 0;
   for (let cell = 0; cell < margins.inCell.length; cell++) if (margins.inCell[cell] !== 0) cells += 1;
-  const residual =
-    repeats.count < 2 ? new Float64Array(WIDTH * WIDTH) : residualSquare(margins, units.count, repeats.count);
+  const residual = repeats.count < 2 ? new Float64Array(WIDTH * WIDTH) : residualSquare(margins);
   return { units: present, repeats: repeats.count, cells, totals, ofUnits, residual, labels };
 }
 

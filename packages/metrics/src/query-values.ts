@@ -61,10 +61,15 @@ function meansOfRepeats({ columns: { queries }, repeats }: CellFacts, values: Fl
   return repeats.map(({ repeat, queries: n }) => (sums[repeat] ?? Number.NaN) / n);
 }
 
-function meanOf(values: Float64Array): number | null {
+/** Mean of energies (`e`) or of the powers that they are (`p`); null where it isn't finite. */
+function meanOf({ columns: { queries } }: CellFacts, list: 'e' | 'p', energy: Float64Array): number | null {
+  const { start, end } = queries;
   let sum = 0;
-  for (let row = 0; row < values.length; row++) sum += values[row] ?? Number.NaN;
-  const mean = sum / values.length;
+  if (list === 'e') for (let row = 0; row < energy.length; row++) sum += energy[row] ?? Number.NaN;
+  else
+    for (let row = 0; row < energy.length; row++)
+      sum += (energy[row] ?? Number.NaN) / (((end[row] ?? 0) - (start[row] ?? 0)) / 1e9);
+  const mean = sum / energy.length;
   return Number.isFinite(mean) ? mean : null;
 }
 
@@ -85,8 +90,8 @@ export function meanOfQueries(facts: CellFacts, definition: Definition, list: 'e
     interval: lo === null ? null : 'item_clustered',
     sampling_lo: lo,
     sampling_hi: hi,
-    sensor_lo: meanOf(valuesOf(facts, list, queries.lo_j)),
-    sensor_hi: meanOf(valuesOf(facts, list, queries.hi_j)),
+    sensor_lo: meanOf(facts, list, queries.lo_j),
+    sensor_hi: meanOf(facts, list, queries.hi_j),
     spread: runSpread(meansOfRepeats(facts, values)),
     provenance: facts.energy.boundary?.provenance ?? null,
     reason: null,

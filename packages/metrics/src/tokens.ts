@@ -1,4 +1,5 @@
 import type { CallColumns } from './cell-columns.js';
+import type { Units } from './cell-sums.js';
 
 /** Tokens of a set of calls. Null with a reason when a call that ended well has no count. */
 export interface TokenTotals {
@@ -12,12 +13,6 @@ export interface TokenTotals {
   readonly source: string | null;
   /** Failed calls without a count: their tokens are missing from the totals. */
   readonly uncounted: number;
-}
-
-/** Which calls count, by group; a group below 0 is none. */
-export interface CallGroups {
-  readonly of: (call: number) => number;
-  readonly count: number;
 }
 
 /** A count summed over the calls of one group. */
@@ -74,26 +69,54 @@ function sourceOf({ sources }: Sums, names: readonly string[]): string | null {
   return used.length === 0 ? null : [...new Set(used)].sort().join('+');
 }
 
-/** `tokenTotals` of every group, in one pass over the calls. */
-export function tokenTotalsOf(calls: CallColumns, groups: CallGroups): TokenTotals[] {
-  const { names } = calls.token_source;
-  const sums = Array.from({ length: groups.count }, () => emptySums(names.length));
-  for (let call = 0; call < calls.length; call++) {
-    const own = sums[groups.of(call)];
-    if (own !== undefined) addCall(own, calls, call);
+const totalsOf = (sums: Sums, names: readonly string[]): TokenTotals => ({
+  output: totalOf(sums.output),
+  prompt: totalOf(sums.prompt),
+  all: totalOf(sums.all),
+  decoded: totalOf(sums.decoded),
+  source: sourceOf(sums, names),
+  uncounted: sums.uncounted,
+});
+
+function joined(sums: readonly Sum[]): Sum {
+  const whole = { tokens: 0, calls: 0, unknown: false };
+  for (const { tokens, calls, unknown } of sums) {
+    whole.tokens += tokens;
+    whole.calls += calls;
+    whole.unknown ||= unknown;
   }
-  return sums.map((own) => ({
-    output: totalOf(own.output),
-    prompt: totalOf(own.prompt),
-    all: totalOf(own.all),
-    decoded: totalOf(own.decoded),
-    source: sourceOf(own, names),
-    uncounted: own.uncounted,
-  }));
+  return whole;
 }
 
-/** Sums the token counts of calls; a failed call without a count adds nothing and is counted in `uncounted`. */
-export const tokenTotals = (calls: CallColumns): TokenTotals => {
-  const [all] = tokenTotalsOf(calls, { of: () => 0, count: 1 });
-  return all ?? { output: null, prompt: null, all: null, decoded: null, source: null, uncounted: 0 };
-};
+/** Sums of several groups together: tokens are whole numbers, so that their order changes nothing. */
+const joinedSums = (groups: readonly Sums[], sources: number): Sums => ({
+  output: joined(groups.map(({ output }) => output)),
+  prompt: joined(groups.map(({ prompt }) => prompt)),
+  all: joined(groups.map(({ all }) => all)),
+  decoded: joined(groups.map(({ decoded }) => decoded)),
+  sources: Uint8Array.from({ length: sources }, (_, code) =>
+    groups.some((own) => own.sources[code] === 1) ? 1 : 0,
+  ),
+  uncounted: groups.reduce((sum, { uncounted }) => sum + uncounted, 0),
+});
+
+/**
+ * Sums the token counts of calls, over all and over those of each repeat of their queries, in one pass. A failed call
+ * without a count adds nothing and is counted in `uncounted`.
+ */
+export function tokenTotals(
+  calls: CallColumns,
+  { of, count }: Units,
+): { readonly all: TokenTotals; readonly ofRepeats: readonly TokenTotals[] } {
+  const { query } = calls;
+  const { names } = calls.token_source;
+  const sums = Array.from({ length: count }, () => emptySums(names.length));
+  for (let call = 0; call < calls.length; call++) {
+    const own = sums[of[query[call] ?? 0] ?? -1];
+    if (own !== undefined) addCall(own, calls, call);
+  }
+  return {
+    all: totalsOf(joinedSums(sums, names.length), names),
+    ofRepeats: sums.map((own) => totalsOf(own, names)),
+  };
+}

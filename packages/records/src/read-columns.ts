@@ -7,6 +7,7 @@ import type { CellFile } from './manifest.js';
 import { segmentFiles, type TornSegment } from './read-tables.js';
 import type { RunFolder } from './run-folder.js';
 import { scanSegment } from './scan-segment.js';
+import type { Scratch } from './scratch.js';
 import type { ArraysOf } from './table-arrays.js';
 
 type CellTable = 'queries' | 'calls' | 'texts' | 'grades';
@@ -20,13 +21,20 @@ export interface ColumnContent<T extends CellTable, N extends keyof (typeof tabl
   readonly present: boolean;
 }
 
+interface ColumnSource<T extends CellTable> {
+  readonly cell: CellFile;
+  readonly table: T;
+  /** Memory that the arrays may lie in: they hold until it is given out again. Fresh memory without it. */
+  readonly scratch?: Scratch;
+}
+
 /**
  * Reads named columns of a cell's table without making rows. Every batch is held to its seal, which covers all columns;
  * the checksums of whole files are `verifyRun`'s to check. Torn segments give what is whole, and are named.
  */
 export function readCellColumns<T extends CellTable, N extends keyof (typeof tables)[T] & string>(
   run: RunFolder,
-  { cell, table }: { readonly cell: CellFile; readonly table: T },
+  { cell, table, scratch }: ColumnSource<T>,
   names: readonly N[],
 ): ColumnContent<T, N> {
   const folder = run.cellFolder(cell.cell_id);
@@ -42,14 +50,14 @@ export function readCellColumns<T extends CellTable, N extends keyof (typeof tab
       const data = names.map((name) => dataOf(batch, name, specs[name]));
       own.push({ length: batch.numRows, data });
     };
-    const problem = scanned(join(folder, file), { table, entry: listed.get(file), onBatch });
+    const problem = scanned(join(folder, file), { table, entry: listed.get(file), onBatch, scratch });
     if (problem !== null) torn.push({ file, ...problem });
     if (problem?.rows !== 0) parts.push(...own);
   }
   const missing = [...listed.keys()].filter((file) => !files.includes(file));
   torn.push(...missing.map((file) => ({ file, reason: 'the file is missing', rows: 0 })));
   const rows = parts.reduce((sum, { length }) => sum + length, 0);
-  const columns = names.map((name, i) => [name, joined(parts, i, { rows, column: specs[name] })]);
+  const columns = names.map((name, i) => [name, joined(parts, i, { rows, column: specs[name], scratch })]);
   return {
     rows,
     columns: Object.fromEntries(columns) as Pick<ArraysOf<(typeof tables)[T]>, N>,
@@ -87,14 +95,19 @@ function dataOf(batch: RecordBatch, name: string, column: Column | undefined): D
 interface Shape {
   readonly rows: number;
   readonly column: Column | undefined;
+  readonly scratch: Scratch | undefined;
 }
 
 /** One column over all batches. */
-function joined(parts: readonly Part[], at: number, { rows, column }: Shape): Record<string, unknown> {
+function joined(
+  parts: readonly Part[],
+  at: number,
+  { rows, column, scratch }: Shape,
+): Record<string, unknown> {
   const type = column?.type ?? 'float64';
   const valid = validOf(parts, at, rows);
   const own = parts.map(({ length, data }) => ({ length, data: data[at] ?? null }));
-  if (type === 'name') return { ...joinedNames(own, rows), valid };
+  if (type === 'name') return { ...joinedNames(own, scratch?.uint16(rows) ?? new Uint16Array(rows)), valid };
   if (type === 'text') return { ...joinedTexts(own, rows), valid };
   if (type === 'list_float64') return { ...joinedLists(own, rows), valid };
   return { values: joinedValues(own, rows, type), valid };
@@ -165,9 +178,9 @@ function joinedValues(
   return values;
 }
 
-function joinedNames(parts: readonly OwnPart[], rows: number) {
+/** Puts each row's name's number into `indices`, 0 where it is null. */
+function joinedNames(parts: readonly OwnPart[], indices: Uint16Array) {
   const numbers = new Map<string, number>();
-  const indices = new Uint16Array(rows);
   let start = 0;
   for (const { length, data } of parts) {
     if (data !== null) {
@@ -177,7 +190,7 @@ function joinedNames(parts: readonly OwnPart[], rows: number) {
         return known;
       });
       placeNames(indices.subarray(start, start + length), data, places);
-    }
+    } else indices.fill(0, start, start + length);
     start += length;
   }
   return { indices, names: [...numbers.keys()] };

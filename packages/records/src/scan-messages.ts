@@ -3,6 +3,7 @@ import { readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { takeSeal } from './batch-seal.js';
 import { headOf } from './message-head.js';
+import type { Scratch } from './scratch.js';
 
 const PREFIX_BYTES = 8;
 
@@ -23,7 +24,15 @@ export interface ScanOptions {
   readonly size: number;
   /** Is fed every byte of the whole messages. */
   readonly hash: Hash | null;
+  /** Where the messages are put; fresh memory without it. */
+  readonly scratch?: Pick<Scratch, 'bytes'> | undefined;
 }
+
+/** Files up to this size are read at once. */
+const WHOLE_BYTES = 16 * 2 ** 20;
+
+/** Gives bytes of the file: `length` from `at` on, fewer where it ends. */
+type BytesAt = (at: number, length: number) => Uint8Array<ArrayBuffer>;
 
 /**
  * The whole messages of an Arrow stream file, one array each, in order. Ends at the first that is cut, is none, or
@@ -32,12 +41,13 @@ export interface ScanOptions {
  */
 export function* scanMessages(
   fd: number,
-  { size, hash }: ScanOptions,
+  { size, hash, scratch = freshBytes }: ScanOptions,
   state: ScanState,
 ): Generator<Uint8Array> {
   let held: Uint8Array[] = [];
   let verified = false;
-  for (const { kind, bytes } of goodMessages(fd, { size, hash }, state)) {
+  const bytesAt = readerOf(fd, size, scratch);
+  for (const { kind, bytes } of goodMessages(bytesAt, { size, hash }, state)) {
     held.push(bytes);
     if (kind !== 'batch') continue;
     yield* held;
@@ -51,10 +61,14 @@ export function* scanMessages(
 }
 
 /** The messages up to the end mark, the end of the file, or the first that isn't good. */
-function* goodMessages(fd: number, { size, hash }: ScanOptions, state: ScanState): Generator<RawMessage> {
+function* goodMessages(
+  bytesAt: BytesAt,
+  { size, hash }: Pick<ScanOptions, 'size' | 'hash'>,
+  state: ScanState,
+): Generator<RawMessage> {
   let crc = 0;
   while (!state.closed && state.bytes < size) {
-    const message = checkedMessage(fd, { at: state.bytes, size, crc, hash });
+    const message = checkedMessage(bytesAt, { at: state.bytes, size, crc, hash });
     if ('torn' in message) {
       Object.assign(state, message);
       return;
@@ -82,10 +96,10 @@ interface Place {
 
 /** The message at `at` with the checksum up to its end; a batch only when its seal holds. */
 function checkedMessage(
-  fd: number,
+  bytesAt: BytesAt,
   { at, size, crc, hash }: Place,
 ): (RawMessage & { readonly crc: number }) | Pick<ScanState, 'torn' | 'spoiled'> {
-  const message = readMessage(fd, at, size);
+  const message = readMessage(bytesAt, at, size);
   if (typeof message === 'string') return { torn: message, spoiled: false };
   hash?.update(message.bytes);
   const seal = message.kind === 'batch' ? takeSeal(message.head) : undefined;
@@ -103,30 +117,44 @@ interface RawMessage {
 }
 
 /** The message at `at`, or why there is none. */
-function readMessage(fd: number, at: number, size: number): RawMessage | string {
+function readMessage(bytesAt: BytesAt, at: number, size: number): RawMessage | string {
   const cut = `cut inside a message at byte ${at}`;
-  const prefix = readAt(fd, at, Math.min(PREFIX_BYTES, size - at));
+  const prefix = bytesAt(at, Math.min(PREFIX_BYTES, size - at));
   if (prefix.byteLength < PREFIX_BYTES) return cut;
-  const view = new DataView(prefix.buffer);
+  const view = new DataView(prefix.buffer, prefix.byteOffset, prefix.byteLength);
   const length = view.getInt32(4, true);
   if (view.getInt32(0, true) !== -1 || length < 0) return `no Arrow message at byte ${at}`;
   const bodyAt = PREFIX_BYTES + length;
   if (at + bodyAt > size) return cut;
-  const head = readAt(fd, at + PREFIX_BYTES, length);
+  const head = bytesAt(at + PREFIX_BYTES, length);
   const facts = length === 0 ? ({ kind: 'end', body_bytes: 0 } as const) : headOf(head);
   if (facts === null) return `unreadable message at byte ${at}`;
   if (at + bodyAt + facts.body_bytes > size) return cut;
-  const bytes = readAt(fd, at, bodyAt + facts.body_bytes);
+  const bytes = bytesAt(at, bodyAt + facts.body_bytes);
   return { kind: facts.kind, bytes, head: bytes.subarray(PREFIX_BYTES, bodyAt) };
 }
 
-function readAt(fd: number, at: number, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.allocUnsafeSlow(length);
+const freshBytes: Pick<Scratch, 'bytes'> = {
+  bytes(length) {
+    const { buffer } = Buffer.allocUnsafeSlow(length);
+    return new Uint8Array(buffer, 0, length);
+  },
+};
+
+/** Reads a small file at once, a larger one piece by piece as it is asked for. */
+function readerOf(fd: number, size: number, scratch: Pick<Scratch, 'bytes'>): BytesAt {
+  if (size > WHOLE_BYTES) return (at, length) => readAt(fd, at, scratch.bytes(length));
+  const all = readAt(fd, 0, scratch.bytes(size));
+  return (at, length) => all.subarray(at, at + length);
+}
+
+/** Fills `into` from byte `at` on; the part that the file had. */
+function readAt(fd: number, at: number, into: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   let done = 0;
-  while (done < length) {
-    const n = readSync(fd, bytes, done, length - done, at + done);
+  while (done < into.length) {
+    const n = readSync(fd, into, done, into.length - done, at + done);
     if (n === 0) break;
     done += n;
   }
-  return new Uint8Array(bytes.buffer, 0, done);
+  return into.subarray(0, done);
 }

@@ -6,6 +6,7 @@ import { type RecordBatch, RecordBatchReader, type Schema } from 'apache-arrow';
 import { fileError } from './file-errors.js';
 import type { SegmentEntry } from './manifest.js';
 import { type ScanState, scanMessages } from './scan-messages.js';
+import type { Scratch } from './scratch.js';
 
 /** What was found in a segment: its whole batches, and what is wrong with the rest. */
 export interface SegmentInfo {
@@ -32,6 +33,8 @@ export interface ScanSegmentOptions {
   readonly entry?: SegmentEntry | undefined;
   /** Hold batches to their seals, not the file to its sha256: for readers of numbers, which `verifyRun` stands behind. */
   readonly seals_only?: boolean;
+  /** Memory that the batches are put in: they hold until it is given out again. */
+  readonly scratch?: Pick<Scratch, 'bytes'> | undefined;
   /** Called with each whole batch, in order, before the next is read. */
   readonly onBatch: (batch: RecordBatch) => void;
 }
@@ -52,7 +55,7 @@ export function scanSegment(
     const torn = size === 0 ? 'the file is empty' : null;
     const state: ScanState = { bytes: 0, closed: false, torn, spoiled: false };
     const counts = { rows: 0, batches: 0 };
-    const reader = RecordBatchReader.from(scanMessages(fd, { size, hash }, state));
+    const reader = RecordBatchReader.from(scanMessages(fd, { size, hash, scratch: options.scratch }, state));
     const schema = openReader(reader, state);
     if (schema !== null) {
       checkSchema(path, schema, table);

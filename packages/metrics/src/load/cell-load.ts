@@ -23,15 +23,18 @@ interface Span {
 function createSpans() {
   const spans = new Map<number, Span>();
   const all = () => [...spans.values()];
+  let [last, own]: [number, Span] = [-1, { least: 0, most: 0, n: 0 }];
+  const switchTo = (sitting: number, at: number): void => {
+    own = spans.get(sitting) ?? { least: at, most: at, n: 0 };
+    spans.set(sitting, own);
+    last = sitting;
+  };
   return {
     add(sitting: number, at: number): void {
-      const own = spans.get(sitting);
-      if (own === undefined) spans.set(sitting, { least: at, most: at, n: 1 });
-      else {
-        own.least = Math.min(own.least, at);
-        own.most = Math.max(own.most, at);
-        own.n += 1;
-      }
+      if (sitting !== last) switchTo(sitting, at);
+      if (at < own.least) own.least = at;
+      if (at > own.most) own.most = at;
+      own.n += 1;
     },
     seen: () => spans.size > 0,
     /** Null where nothing has any length. */
@@ -96,7 +99,11 @@ function judgedCalls(calls: CallColumns, slo: Slo): Judged {
   return { good, judged: judged_ok + failed, judged_ok };
 }
 
-const countOf = (flags: Uint8Array): number => flags.reduce((sum, flag) => sum + flag, 0);
+function countOf(flags: Uint8Array): number {
+  let count = 0;
+  for (let i = 0; i < flags.length; i++) count += flags[i] ?? 0;
+  return count;
+}
 
 /** Rates and goodput of a cell's calls, over all its sittings: what was offered, what was sent, and what was good. */
 export function loadTotals({ calls }: CellColumns, { slo = {} }: Pick<CellBase, 'slo'>): LoadTotals {
