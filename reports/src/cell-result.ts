@@ -11,6 +11,7 @@ import { baselineFacts } from './baseline-facts.js';
 import { readColumnsOf } from './cell-columns.js';
 import { cellInput } from './cell-input.js';
 import { type Grading, gradingOf } from './grading.js';
+import { loadFacts } from './load-facts.js';
 import { physicsFlag, physicsOf } from './physics.js';
 import type { CellResult, ShownQuery, UnparsedAnswer } from './results-types.js';
 import { shownIds, shownQueries, unparsedAnswers } from './shown-queries.js';
@@ -59,6 +60,7 @@ const draftOf = (cell: CellFile, { metrics: computed, physics, torn, grading }: 
   grading,
   physics,
   ledgers: cell.ledgers,
+  load: loadFacts(cell),
   provenance: cell.provenance,
   torn,
 });

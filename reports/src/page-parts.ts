@@ -60,6 +60,14 @@ const reasonTexts: Readonly<Record<string, string>> = {
   no_call_has_it: 'no call has it',
   not_isolated: 'energy was shared out, not measured by query',
   not_booked: 'a query has no energy',
+  no_slo: 'no limits were named',
+  no_limit_applies: 'no limit applies to a call',
+  closed_loop: 'nothing was due: a closed loop',
+  all_due_at_once: 'everything was due at once',
+  too_few_calls: 'too few calls',
+  no_window: 'no measured window',
+  no_steady_rule: 'no rule of a steady window was named',
+  never_steady: 'the load never was steady',
 };
 export const reasonText = (reason: string): string => reasonTexts[reason] ?? reason;
 

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Figure } from './figure.js';
 import { type Html, html, scriptJson, scriptText } from './html.js';
+import { loadFigure } from './load-figure.js';
 import { gradingSection, subjectSection } from './page-grading.js';
 import { headline } from './page-headline.js';
 import { ledgerSection } from './page-ledger.js';
+import { loadSection } from './page-load.js';
 import { answersSection, methodSection, notMeasuredSection } from './page-method.js';
 import { provenanceSection } from './page-provenance.js';
 import { resultSection } from './page-results.js';
@@ -43,11 +45,13 @@ const plot = (
  * @param plotlySource text of plotly.js's minified bundle
  */
 export function reportPage(results: RunResults, plotlySource: string): string {
-  const [pareto, power] = [paretoFigure(results), powerFigure(results)];
-  const figures = [pareto, power].filter((figure) => figure !== null);
+  const [pareto, curve, power] = [paretoFigure(results), loadFigure(results), powerFigure(results)];
+  const figures = [pareto, curve, power].filter((figure) => figure !== null);
   const [library, script] = [scriptText(plotlySource), scriptText(pageScript)];
   const paretoNote =
     'Up and to the left is better. Vertical bars: 95 % interval of accuracy. Horizontal bars: bounds of energy as in the table. Pale marks: invalid cells.';
+  const curveNote =
+    'Down and to the right is better: more tokens a second at fewer joules each. One line for each model, device, data set and strategy, through its loads. Vertical bars: bounds of energy as in the table. Pale marks: invalid cells.';
   const powerNote =
     'Shaded: the measured window of each cell in the colour of its model; its name is at the mark below.';
   return html`<!doctype html>
@@ -59,6 +63,8 @@ export function reportPage(results: RunResults, plotlySource: string): string {
 ${headline(results)}
 ${resultSection(results)}
 ${plot(pareto, 'Accuracy against energy', { note: paretoNote, low: false })}
+${plot(curve, 'Energy against throughput', { note: curveNote, low: false })}
+${loadSection(results)}
 ${plot(power, 'Power over time', { note: powerNote, low: true })}
 ${notMeasuredSection(results)}
 ${ledgerSection(results)}

@@ -1,6 +1,7 @@
 import { axisNames, type Provenance } from '@perwatt/core';
 import type { Metric, MetricId, MetricValue } from '@perwatt/metrics';
 import type { ModeFigures } from './grading.js';
+import { most, total } from './load-facts.js';
 import type { CellResult, RunResults } from './results-types.js';
 
 type Value = string | number | boolean | null;
@@ -91,6 +92,22 @@ function attemptFields(attempts: ModeFigures['attempts']): [string, Value][] {
   ];
 }
 
+/** How the queries were sent, and what the server said; of several sittings the sum, and the greatest of gauges. */
+function loadFields({ load }: CellResult): [string, Value][] {
+  const [loops, servers] = [load.map(({ loop }) => loop), load.map(({ server }) => server)];
+  return [
+    ['loop', loops.find((loop) => loop !== null)?.kind ?? null],
+    ['loop_waited', total(loops, (loop) => loop?.waited)],
+    ['loop_most_in_flight', most(loops, (loop) => loop?.most_in_flight)],
+    ['server_running_mean', servers.length === 1 ? (servers[0]?.running?.mean ?? null) : null],
+    ['server_running_max', most(servers, (server) => server?.running?.max)],
+    ['server_waiting_max', most(servers, (server) => server?.waiting?.max)],
+    ['server_kv_cache_max_ratio', most(servers, (server) => server?.kv_cache_ratio?.max)],
+    ['server_prompt_tokens', total(servers, (server) => server?.prompt_tokens)],
+    ['server_generation_tokens', total(servers, (server) => server?.generation_tokens)],
+  ];
+}
+
 function fieldsOf({ run_id, protocol, cells }: RunResults, cell: CellResult): [string, Value][] {
   const variants = cells.some(({ point }) => point.variant !== undefined);
   const boundary = cell.energy.boundary;
@@ -115,6 +132,7 @@ function fieldsOf({ run_id, protocol, cells }: RunResults, cell: CellResult): [s
       cell.counts[key],
     ]),
     ...gradingFields(cell),
+    ...loadFields(cell),
     ['guess_rate', cell.guess_rate],
     ['on_front', cell.on_front],
   ];

@@ -22,6 +22,7 @@ import type {
   StoppingFacts,
 } from '@perwatt/records';
 import type { Grading } from './grading.js';
+import type { LoadFacts } from './load-facts.js';
 
 /** Version of `results.json`. A reader refuses a newer one. */
 export const RESULTS_VERSION = 1;
@@ -95,6 +96,8 @@ export interface CellResult {
   /** Its figures beside what the hardware can do, each with the calculation, or why it was not checked. */
   readonly physics: readonly PhysicsFinding[];
   readonly ledgers: readonly DomainLedger[];
+  /** How its queries were sent and what its server said, a member a sitting. */
+  readonly load: readonly LoadFacts[];
   readonly provenance: CellProvenance | null;
   /** Segments that are not whole, in words. */
   readonly torn: readonly string[];
