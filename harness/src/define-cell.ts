@@ -75,7 +75,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
   const { point, merged, bound: strategy, params, variant, bindings } = p;
   const { repeats, rule } = repeatsOf(matrix, protocol);
   const max_tokens = variant?.max_tokens ?? p.dataset.max_tokens ?? dataset.answer_tokens;
-  const { when: _, ...accelerator } = merged.accelerator;
+  const { when: _, expect: ____, ...accelerator } = merged.accelerator;
   const { when: __, slo, steady, ...load } = p.load;
   const reasoning_effort = variant?.reasoning_effort;
   const mode = p.dataset.grading ?? 'robust';
@@ -150,7 +150,7 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
 
 /** What of a bound model decides what is measured. */
 const boundDefinition = ({ name, model, engine, accelerator }: Binding, prepared?: PreparedModel) => {
-  const { when: _, ...device } = accelerator;
+  const { when: _, expect: __, ...device } = accelerator;
   return {
     name,
     model: {

@@ -19,7 +19,7 @@ import type {
   Strategy,
   World,
 } from '@perwatt/core';
-import type { HostFacts } from '@perwatt/records';
+import type { DeviceFacts, HostFacts } from '@perwatt/records';
 import { eventLoopTimer, type LoadTimer } from './load/pacer.js';
 import type { OpenPowerStream } from './power-stream.js';
 
@@ -103,6 +103,8 @@ export interface HarnessDeps {
   ) => readonly PowerSource[] | Promise<readonly PowerSource[]>;
   /** How the samples of a source get to the run folder; within this thread unless given. */
   readonly openPowerStream?: OpenPowerStream;
+  /** Devices of this host, as they are now; absent where there is nobody to ask. */
+  readonly devices?: () => Promise<readonly DeviceFacts[]>;
   /** For the commands of `power_cap`; absent where none may be run. */
   readonly commands?: Commands;
   readonly loadDataset: (spec: DatasetSpec, seed: number) => Promise<Dataset>;

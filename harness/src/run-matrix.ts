@@ -3,6 +3,7 @@ import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
 import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { boundarySources } from './boundary-sources.js';
 import { canonicalJson, differences, sha256Hex } from './canonical.js';
+import { checkAccelerators } from './check-accelerators.js';
 import type { HarnessDeps } from './deps.js';
 import { firstSamples } from './first-samples.js';
 import { gradedAhead } from './grade-ahead.js';
@@ -34,6 +35,7 @@ export interface RunOutcome {
 
 /** Executes a plan in a new run folder. A cell that fails is recorded and the run goes on. */
 export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions): Promise<RunOutcome> {
+  await checkAccelerators(plan, deps.devices);
   const sources = await readable(plan.matrix.power, deps);
   const now = deps.wallTime();
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace(/\..*/, 'Z').replace('T', '-');
@@ -109,6 +111,7 @@ export async function resumeRun(
     const sources = await readable(manifest.matrix.power, deps);
     const full = await planMatrix(manifest.matrix, deps, filterOf(open, known));
     const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, { run, open, known });
+    await checkAccelerators(plan, deps.devices);
     for (const cell of plan.cells) {
       if (!known.has(cell.id)) run.writeCell(plannedCell(cell, manifest.run_id));
     }

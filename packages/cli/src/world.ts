@@ -40,6 +40,7 @@ import type { MakeDeps } from './commands/run.js';
 import { pulledFiles } from './datasets-store.js';
 import { engineModel } from './engine-model.js';
 import { hostCommands } from './host-commands.js';
+import { hostDevices } from './host-devices.js';
 import type { Io } from './io.js';
 import { openMeters, splitSources } from './meters.js';
 import { powerPlace, sysRoot } from './power-place.js';
@@ -70,6 +71,7 @@ export const makeDeps =
       powerSources: (wanted) => powerOf(wanted, { root, base, io }),
       openPowerStream,
       commands: hostCommands({ cwd: base, env: io.env }),
+      devices: () => hostDevices({ root, commands: hostCommands({ cwd: base, env: io.env }) }),
       traceTimes: async ({ path, format }) =>
         traceTimes(
           await loadTrace(path, {

@@ -1,5 +1,6 @@
 /** Every way Perwatt fails on purpose, with what the user can do about it: one imperative sentence. */
 export const hints = {
+  ACCELERATOR_MISMATCH: 'Run it on the device that the matrix expects, or mend `expect` of the accelerator.',
   BUILD_MISSING: 'Run `npm run build` in the Perwatt folder first.',
   CLIENT_UNREACHABLE: 'Check that the server is running and that the endpoint address is right.',
   DATASET_CHANGED: 'Start a new run; results over different items must not be mixed.',

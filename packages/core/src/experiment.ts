@@ -251,3 +251,41 @@ export const PowerCap = z
   })
   .describe('Your own commands that set, read and restore a power limit, for variants with `power_cap_w`');
 export type PowerCap = z.infer<typeof PowerCap>;
+
+const range = (unit: string) =>
+  z
+    .strictObject({ min: z.number().positive().optional(), max: z.number().positive().optional() })
+    .refine(({ min, max }) => min !== undefined || max !== undefined, 'give `min`, `max` or both')
+    .refine(({ min, max }) => min === undefined || max === undefined || max >= min, '`max` is below `min`')
+    .optional()
+    .describe(`Range (${unit})`);
+
+/** Key `expect` of an accelerator. */
+export const Expect = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(200)
+      .refine(isPattern, 'not a regular expression')
+      .optional()
+      .describe("Regular expression that the device's name must match, for example `H100.*SXM`"),
+    memory_gib: range('GiB'),
+    power_limit_w: range('W'),
+    count: z.int().positive().optional().describe('Devices that must fit; default: at least one'),
+  })
+  .refine(
+    (expect) => Object.keys(expect).some((key) => key !== 'count'),
+    'give name, memory_gib or power_limit_w',
+  )
+  .describe('The exact variant of the device; where the devices found here are others, nothing is measured');
+export type Expect = z.infer<typeof Expect>;
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

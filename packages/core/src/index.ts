@@ -48,6 +48,7 @@ export type {
   CellOrder,
   Condition,
   Constraint,
+  Expect,
   PowerCap,
   RepeatRule,
   StopMetric,

@@ -6,6 +6,7 @@ import {
   Condition,
   Constraint,
   CoolDown,
+  Expect,
   Order,
   PowerCap,
   Repeats,
@@ -57,6 +58,7 @@ const Accelerator = z.strictObject({
   kind: z.enum(['cpu', 'gpu', 'soc', 'npu', 'other']).default('cpu'),
   threads: z.int().positive().optional().describe('Threads of the embedded engine; default: cores less one'),
   gpu: z.boolean().default(false).describe('Lets the embedded engine use a GPU'),
+  expect: Expect.optional(),
   when,
 });
 

@@ -32,6 +32,7 @@ export type {
   ClientFacts,
   ClockZero,
   CoolDownFacts,
+  DeviceFacts,
   DomainLedger,
   GateReading,
   GradingFacts,

@@ -58,6 +58,8 @@ export interface RunManifest {
   readonly pruned?: readonly PrunedCell[];
   /** The runs that were put together into this one; absent in a run that was made in one place. */
   readonly merged?: readonly MergedRun[];
+  /** Devices of the host as its last start found them; absent in runs of before they were asked for. */
+  readonly devices?: readonly DeviceFacts[];
   /** The power limit that its cells changed; absent where none was touched. */
   readonly power_cap?: PowerCapFacts;
 }
@@ -110,6 +112,16 @@ export interface HostFacts {
   readonly virtual_machine: string | null;
   readonly governor: string | null;
   readonly node: string;
+}
+
+/** A device that can run models, as it names itself. Null where it does not tell. */
+export interface DeviceFacts {
+  readonly kind: 'cpu' | 'gpu';
+  readonly name: string;
+  readonly memory_bytes: number | null;
+  /** Greatest power that it is let draw, W. */
+  readonly power_limit_w: number | null;
+  readonly driver: string | null;
 }
 
 /** What the run's clock read at a wall time (ISO 8601, UTC). */

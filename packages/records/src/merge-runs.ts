@@ -135,7 +135,7 @@ function manifestOf(run_id: string, { runs, origins, power }: Parts): RunManifes
   const manifests = runs.map(({ manifest }) => manifest);
   const [first] = manifests;
   if (first === undefined) throw new RangeError('no run to merge');
-  const { power_cap: _, ...shared } = first;
+  const { power_cap: _, devices: __, ...shared } = first;
   const leftOutByAll = first.left_out.filter(({ what }) =>
     manifests.every(({ left_out }) => left_out.some((other) => other.what === what)),
   );
