@@ -169,3 +169,21 @@ test('the time between two sittings counts for nothing', () => {
     output_tokens_per_s: 20,
   });
 });
+
+test('a tally of some of the times counts the same calls', () => {
+  const all = createLoadTally();
+  const some = createLoadTally({ times: ['lag', 'tpot'] });
+  for (const tally of [all, some])
+    for (let i = 0; i < 20_000; i++)
+      tally.add(call(i, { sched: -(i % 9), any: 1, last: 3 + (i % 5), tokens: 3 }), 'ok');
+  const [whole, part] = [all.summary(), some.summary()];
+  expect(part.times).toEqual({
+    ttft_any: null,
+    ttft_content: null,
+    tpot: whole.times.tpot,
+    e2e_from_dispatch: null,
+    e2e_from_schedule: null,
+    lag: whole.times.lag,
+  });
+  expect({ ...part, times: null }).toEqual({ ...whole, times: null });
+});
