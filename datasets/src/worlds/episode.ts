@@ -23,18 +23,20 @@ export interface EpisodeStart<S> {
   readonly state: S;
   readonly opening: string;
   readonly max_steps: number;
+  readonly skills?: string;
 }
 
 /** An episode by its rules: it ends when it is won or lost, or after `max_steps` actions. */
 export function episodeOf<S>(
   rules: Rules<S>,
-  { state: first, opening, max_steps }: EpisodeStart<S>,
+  { state: first, opening, max_steps, skills }: EpisodeStart<S>,
 ): WorldEpisode {
   let state = first;
   const actions: string[] = [];
   const ended = () => rules.won(state) || rules.lost?.(state) === true || actions.length >= max_steps;
   return {
     opening,
+    ...(skills !== undefined && { skills }),
     actions,
     max_steps,
     act(action): WorldStep {

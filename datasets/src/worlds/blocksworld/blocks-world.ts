@@ -37,6 +37,14 @@ export const blocksRules = `Blocks stand on a table, alone or in towers. A hand 
 - unstack the X block from the Y block: takes X off Y. The hand must be empty, and nothing may lie on X.
 The table has room for all blocks.`;
 
+const skills = [
+  'Build towers of the goal from the table up: a block goes onto another only once that one stands where it is to stay.',
+  'A block that lies on one that has to move, or on one that another is to lie on, has to move first: unstack it and put it down.',
+  'A block that is where it is to stay, on blocks that are where they are to stay, is never touched again.',
+]
+  .map((line) => `- ${line}`)
+  .join('\n');
+
 interface Table {
   readonly init: readonly Atom[];
   readonly goal: readonly Atom[];
@@ -90,7 +98,7 @@ export const blocksWorld: World = {
           moves.filter(({ action }) => isApplicable(state, action)).map(({ text }) => text),
         won: (state) => isSolved(ground, state),
       },
-      { state: ground.init, opening: `${blocksRules}\n\n${blocksOpening(table)}`, max_steps },
+      { state: ground.init, opening: `${blocksRules}\n\n${blocksOpening(table)}`, max_steps, skills },
     );
   },
   solve(item) {

@@ -5,6 +5,15 @@ import { type Case, type Findings, nothing, possibleThieves, type Suspect } from
 
 export const DETECTIVE_VERSION = 1;
 
+const skills = [
+  'Search the room of the theft first: the trace rules out all who do not have it.',
+  'Ask everyone where they were, then whom they saw, beginning with rooms that several say they were in.',
+  'Someone who says they were in a room, but was not seen by another who was there, is the thief, or the other is.',
+  'Take each suspect in turn as the thief, and check that all others can then have told the truth; accuse once one alone is left.',
+]
+  .map((line) => `- ${line}`)
+  .join('\n');
+
 /** What is known at first, and what can be done. */
 export const detectiveOpening = ({ thing, scene, rooms, suspects }: Case): string =>
   `Last night at nine the ${thing} was taken from the ${scene}. The house has these rooms: ${rooms.join(', ')}. These people were in it: ${suspects.map(({ name }) => name).join(', ')}. One of them is the thief, who was alone in the ${scene} at nine. The thief may lie; all others tell the truth, and each says whom they saw in their room at nine. The thief left a trace.
@@ -28,7 +37,7 @@ export const detectiveWorld: World = {
   open(item) {
     const { facts, max_steps } = caseOf(worldData(item, 'detective', DETECTIVE_VERSION));
     const state: State = { found: nothing, accused: null };
-    return episodeOf(rulesOf(facts), { state, opening: detectiveOpening(facts), max_steps });
+    return episodeOf(rulesOf(facts), { state, opening: detectiveOpening(facts), max_steps, skills });
   },
   solve(item) {
     return honestQuestions(caseOf(worldData(item, 'detective', DETECTIVE_VERSION)).facts);

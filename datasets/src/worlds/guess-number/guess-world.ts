@@ -5,6 +5,14 @@ import { type DataReader, worldData } from '../world-data.js';
 export const GUESS_VERSION = 1;
 export const MOST_DIGITS = 6;
 
+const skills = [
+  'Guess only numbers that agree with every hint so far: for each earlier guess the number would have got the same hint.',
+  'Change several digits at a time while little is known, and fewer once most of them are found.',
+  'When no digit of a guess is in the number, none of them is ever needed again.',
+]
+  .map((line) => `- ${line}`)
+  .join('\n');
+
 /** Digits in their place, and digits that stand elsewhere. */
 export interface Hint {
   readonly placed: number;
@@ -75,7 +83,7 @@ export const guessWorld: World = {
         admissible: () => null,
         won: (last) => last === secret,
       },
-      { state: null, opening: guessOpening(secret.length, turns), max_steps: turns },
+      { state: null, opening: guessOpening(secret.length, turns), max_steps: turns, skills },
     );
   },
   solve(item) {

@@ -13,6 +13,7 @@ import { type DataReader, MAX_STEPS, worldData } from '../world-data.js';
 import { commandOf, type Glance, glanceOf, plainCommand } from './commands.js';
 import { householdDomain, householdProblem } from './domain.js';
 import { examineWords, inventoryWords, lookWords, roomWords, type Scene, sceneOf, shown } from './scene.js';
+import { householdSkills } from './skills.js';
 import { shortestPlan } from './solve.js';
 import { type House, type Task, taskTypes, taskWords, waysOf } from './tasks.js';
 import { placeKind, thingKind } from './things.js';
@@ -40,7 +41,8 @@ export const householdWorld: World = {
   open(item) {
     const { task, house, ground, max_steps } = houseOf(worldData(item, 'household', HOUSEHOLD_VERSION));
     const opening = householdOpening(task, house);
-    return episodeOf(rulesOf(ground, house), { state: ground.init, opening, max_steps });
+    const skills = householdSkills(task.type);
+    return episodeOf(rulesOf(ground, house), { state: ground.init, opening, max_steps, skills });
   },
   solve(item) {
     const { task, house, ground } = houseOf(worldData(item, 'household', HOUSEHOLD_VERSION));

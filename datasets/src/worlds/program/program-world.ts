@@ -13,6 +13,14 @@ export const PROGRAM_VERSION = 1;
 export const programKinds = ['code_o', 'code_i', 'code_f'] as const;
 export type ProgramKind = (typeof programKinds)[number];
 
+const skills: Readonly<Record<ProgramKind, string>> = {
+  code_o: 'Write down every name with its value, statement by statement, and lists element by element.',
+  code_i:
+    'Go backwards from the output: what each statement must have had for its result. Then run what you found forwards.',
+  code_f:
+    'Compare inputs that differ in little. Look for sums, counts, largest ones, remainders and filters; try a guess on every pair.',
+};
+
 interface Tries {
   readonly used: number;
   readonly won: boolean;
@@ -22,6 +30,7 @@ interface Tries {
 type Judged = { readonly right: boolean; readonly says: string } | null;
 
 interface Task {
+  readonly kind: ProgramKind;
   readonly judge: (answer: string) => Judged;
   readonly solution: string;
   readonly opening: string;
@@ -37,7 +46,7 @@ export const programWorld: World = {
   id: 'program',
   version: PROGRAM_VERSION,
   open(item) {
-    const { judge, opening, tries, max_steps } = taskOf(worldData(item, 'program', PROGRAM_VERSION));
+    const { kind, judge, opening, tries, max_steps } = taskOf(worldData(item, 'program', PROGRAM_VERSION));
     return episodeOf<Tries>(
       {
         take(state, _action, written): Turn<Tries> {
@@ -54,7 +63,7 @@ export const programWorld: World = {
         won: ({ won }) => won,
         lost: ({ used, won }) => !won && used >= tries,
       },
-      { state: { used: 0, won: false }, opening, max_steps },
+      { state: { used: 0, won: false }, opening, max_steps, skills: `- ${skills[kind]}` },
     );
   },
   solve(item) {
@@ -72,6 +81,7 @@ function taskOf(data: DataReader): Task {
   if (pairs.length === 0 || pairs.length > MAX_PAIRS)
     throw data.fail(`it has ${pairs.length} pairs, not 1 to ${MAX_PAIRS}`);
   const shared = {
+    kind,
     opening: data.text('question'),
     tries: data.whole('tries', { min: 1, max: MAX_STEPS }),
     max_steps: data.whole('max_steps', { min: 1, max: MAX_STEPS }),

@@ -7,6 +7,16 @@ import { type Goal, shopReward } from './reward.js';
 
 export const SHOP_VERSION = 1;
 
+const skills = [
+  'Search with the kind of product and the words of what it should have; short searches find more.',
+  'Look at the price in the results before you open a product, and pass over what is too dear.',
+  'What a product has stands in its title and on its pages Attributes, Features and Description; check what the title does not say.',
+  'Choose every option asked for by clicking its value before you buy; the value clicked last counts.',
+  'Where no product has it all, buy the one that has most of it: nothing bought is worth nothing.',
+]
+  .map((line) => `- ${line}`)
+  .join('\n');
+
 /** Rules and task, as an actor is told them at first. */
 export const shopOpening = (goal: Goal): string =>
   `You are in a web shop. You act by one of these, one at a time:
@@ -39,7 +49,12 @@ export const shopWorld: World = {
   version: SHOP_VERSION,
   open(item) {
     const { goal, assortment, max_steps } = taskOf(worldData(item, 'shop', SHOP_VERSION));
-    return episodeOf(rulesOf(goal, assortment), { state: SEARCH, opening: shopOpening(goal), max_steps });
+    return episodeOf(rulesOf(goal, assortment), {
+      state: SEARCH,
+      opening: shopOpening(goal),
+      max_steps,
+      skills,
+    });
   },
   solve(item) {
     const { goal, assortment } = taskOf(worldData(item, 'shop', SHOP_VERSION));
