@@ -6,19 +6,18 @@ import {
   PerwattError,
 } from '@perwatt/core';
 import type { DeviceFacts } from '@perwatt/records';
-import type { HarnessDeps } from './deps.js';
 import type { Plan } from './plan.js';
 
 const GIB = 2 ** 30;
 
 /**
  * Refuses a plan with an accelerator that is not the device it is expected to be: throws `ACCELERATOR_MISMATCH`, before
- * anything is measured. Devices are asked for only where something is expected.
+ * anything is measured.
  */
-export async function checkAccelerators(
+export function checkAccelerators(
   { cells, matrix }: Pick<Plan, 'cells' | 'matrix'>,
-  devices: NonNullable<HarnessDeps['devices']> = async () => [],
-): Promise<void> {
+  devices: readonly DeviceFacts[],
+): void {
   const used = cells.flatMap(({ models }) => models);
   const expecting = new Map(
     used
@@ -33,9 +32,8 @@ export async function checkAccelerators(
         `accelerator ${accelerator.id} expects ${expectText(accelerator.expect)}, but model ${id} runs ${far}, whose devices can't be seen from here`,
       );
   }
-  const found = await devices();
   for (const entry of expecting.values()) {
-    const problem = mismatch(entry, found);
+    const problem = mismatch(entry, devices);
     if (problem !== null) throw refused(problem);
   }
 }

@@ -2,6 +2,7 @@ import {
   type CellCapFacts,
   type CellFile,
   type CoolDownFacts,
+  type DriftFacts,
   repeatsMade,
   type VerdictReason,
   type WarmUpFacts,
@@ -10,7 +11,8 @@ import {
 /** What of the plan of a cell did not come about as it should. */
 export function* experimentFindings({ stopping, sittings }: CellFile): Generator<VerdictReason> {
   if (stopping?.stopped === 'cap' && !isNarrow(stopping)) yield notNarrow(stopping);
-  for (const { cool_down, warm_up, power_cap } of sittings) {
+  for (const { cool_down, warm_up, power_cap, drift } of sittings) {
+    if (drift !== undefined) yield drifted(drift);
     if (power_cap !== undefined && !holds(power_cap)) yield capMoved(power_cap);
     if (cool_down?.state === 'gave_up') yield warmStart(cool_down);
     if (warm_up?.stable === false) yield notWarm(warm_up);
@@ -36,6 +38,12 @@ const capMoved = ({ asked_w, after_w }: CellCapFacts): VerdictReason => ({
   code: 'power_cap_moved',
   text: `its power limit of ${asked_w} W was ${after_w === null ? 'not readable' : `${after_w} W`} after it`,
   fix: 'See what else sets the limit, and run the cell again.',
+});
+
+const drifted = ({ cell_id, sitting, changes }: DriftFacts): VerdictReason => ({
+  code: 'drift',
+  text: `what answered it is not what answered sitting ${sitting} of ${cell_id}: ${changes.join('; ')}`,
+  fix: 'Put server, engine, driver and device back to what they were, or measure all cells anew.',
 });
 
 const notWarm = ({ reason }: WarmUpFacts): VerdictReason => ({

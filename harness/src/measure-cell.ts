@@ -7,6 +7,7 @@ import { pause } from './deps.js';
 import { gradedAhead } from './grade-ahead.js';
 import type { IdleBaselines } from './idle-baselines.js';
 import type { Levels } from './levels.js';
+import { type Observer, observedOf } from './observed.js';
 import type { Cell, Plan } from './plan.js';
 import type { PowerCaps } from './power-cap.js';
 import type { CellResult } from './progress.js';
@@ -20,6 +21,7 @@ export interface CellTools {
   readonly pool: ReturnType<typeof createClientPool>;
   readonly idle: IdleBaselines;
   readonly caps: PowerCaps;
+  readonly observer: Observer;
 }
 
 /** How a cell ended. */
@@ -55,7 +57,7 @@ export async function runOne(cell: Cell, tools: CellTools): Promise<Ended> {
   }
 }
 
-async function measureCell(cell: Cell, { world, pool, idle, caps }: CellTools): Promise<Ended> {
+async function measureCell(cell: Cell, { world, pool, idle, caps, observer }: CellTools): Promise<Ended> {
   const { run, plan, deps, signal } = world;
   const earlier_flags = world.power.flags();
   const key = cell.load_key;
@@ -66,10 +68,17 @@ async function measureCell(cell: Cell, { world, pool, idle, caps }: CellTools): 
   world.progress.phase('loading the model');
   const clients = await openClients(cell, { world, pool });
   const within = endingWith(clients, world);
-  run.writeCell({ ...run.readCell(cell.id), failure: null, provenance: provenanceOf(cell, clients, plan) });
+  const observed = observedOf(cell, clients, world.devices);
+  run.writeCell({
+    ...run.readCell(cell.id),
+    failure: null,
+    provenance: provenanceOf(cell, clients, plan),
+    hashes: { ...cell.hashes, observed: observed.sha256 },
+  });
   const before = await idle.loadedBefore(key);
   const baselines = [...idle.hostBefore(), ...before];
-  await runSitting(cell, { clients, baselines, cool_down, power_cap }, within);
+  const drift = observer.driftOf(cell, observed);
+  await runSitting(cell, { clients, baselines, cool_down, power_cap, observed, drift }, within);
   const sitting = run.readCell(cell.id).sittings.length - 1;
   if (power_cap !== null) noteCapAfter(run, cell, { sitting, after_w: await caps.readNow() });
   const after = await measureIdle(within, { kind: 'loaded_idle', when: 'after', shared: false });

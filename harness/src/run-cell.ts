@@ -6,7 +6,10 @@ import {
   type CellFile,
   type CoolDownFacts,
   completedQueries,
+  type DeviceFacts,
+  type DriftFacts,
   type LoopFacts,
+  type ObservedFacts,
   queryId,
   type RunFolder,
   repeatsMade,
@@ -31,6 +34,8 @@ export interface CellWorld {
   readonly run: RunFolder;
   readonly plan: Plan;
   readonly deps: HarnessDeps;
+  /** Of this host, as they were at the start. */
+  readonly devices: readonly DeviceFacts[];
   readonly power: PowerLog;
   readonly progress: Progress;
   readonly signal: AbortSignal;
@@ -102,6 +107,9 @@ export interface SittingInput {
   readonly cool_down: CoolDownFacts | null;
   /** The power limit that was set and read back; null where there is none. */
   readonly power_cap: CellCapFacts | null;
+  readonly observed: ObservedFacts;
+  /** In what that differs from before; null where it doesn't. */
+  readonly drift: DriftFacts | null;
 }
 
 /**
@@ -141,6 +149,8 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
     ...(warmed.facts === null ? {} : { warm_up: warmed.facts }),
     ...(input.cool_down === null ? {} : { cool_down: input.cool_down }),
     ...(input.power_cap === null ? {} : { power_cap: input.power_cap }),
+    observed: input.observed,
+    ...(input.drift === null ? {} : { drift: input.drift }),
     baselines: input.baselines,
     foreign_load_ratio: null,
     suspended: null,

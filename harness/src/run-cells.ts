@@ -5,6 +5,7 @@ import { createClientPool } from './client-pool.js';
 import { type HarnessDeps, pause } from './deps.js';
 import { createIdleBaselines } from './idle-baselines.js';
 import { type CellTools, runOne, wholeFailure } from './measure-cell.js';
+import { createObserver } from './observed.js';
 import type { Cell } from './plan.js';
 import { createPowerCaps, type PowerCaps } from './power-cap.js';
 import type { CellResult } from './progress.js';
@@ -36,9 +37,10 @@ export async function runCells(world: CellWorld, onCell?: (result: CellResult) =
   const idle = createIdleBaselines(world);
   const breaker = createBreaker(plan.matrix.breaker);
   const caps = powerCapsOf(run, plan.matrix, world);
+  const observer = createObserver(run);
   try {
     for (let lease = await queue.claim(); lease !== null && !signal.aborted; lease = await queue.claim()) {
-      const result = await tryCell(lease.value, { world, pool, idle, caps, breaker });
+      const result = await tryCell(lease.value, { world, pool, idle, caps, observer, breaker });
       onCell?.(result);
       await (result.status === 'interrupted' ? queue.fail(lease) : queue.complete(lease));
       if (result.status === 'skipped' || plan.protocol.cool_down_gate !== undefined) continue;

@@ -1,6 +1,12 @@
 import { type MatrixFile, PerwattError, type PowerSource, pointAxes, SCHEMA_VERSION } from '@perwatt/core';
 import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
-import { type CellFile, createRun, type RunFolder, type RunManifest } from '@perwatt/records';
+import {
+  type CellFile,
+  createRun,
+  type DeviceFacts,
+  type RunFolder,
+  type RunManifest,
+} from '@perwatt/records';
 import { boundarySources } from './boundary-sources.js';
 import { canonicalJson, differences, sha256Hex } from './canonical.js';
 import { checkAccelerators } from './check-accelerators.js';
@@ -35,7 +41,8 @@ export interface RunOutcome {
 
 /** Executes a plan in a new run folder. A cell that fails is recorded and the run goes on. */
 export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions): Promise<RunOutcome> {
-  await checkAccelerators(plan, deps.devices);
+  const devices = (await deps.devices?.()) ?? [];
+  checkAccelerators(plan, devices);
   const sources = await readable(plan.matrix.power, deps);
   const now = deps.wallTime();
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace(/\..*/, 'Z').replace('T', '-');
@@ -59,7 +66,7 @@ export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions
   const release = run.lock();
   try {
     for (const cell of plan.cells) run.writeCell(plannedCell(cell, manifest.run_id));
-    return await execute(plan, run, { deps, options, sources });
+    return await execute(plan, run, { deps, options, sources, devices });
   } finally {
     release();
   }
@@ -111,11 +118,12 @@ export async function resumeRun(
     const sources = await readable(manifest.matrix.power, deps);
     const full = await planMatrix(manifest.matrix, deps, filterOf(open, known));
     const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, { run, open, known });
-    await checkAccelerators(plan, deps.devices);
+    const devices = (await deps.devices?.()) ?? [];
+    checkAccelerators(plan, devices);
     for (const cell of plan.cells) {
       if (!known.has(cell.id)) run.writeCell(plannedCell(cell, manifest.run_id));
     }
-    return await execute(plan, run, { deps, options, sources });
+    return await execute(plan, run, { deps, options, sources, devices });
   } finally {
     release();
   }
@@ -205,17 +213,19 @@ interface Execution {
   readonly deps: HarnessDeps;
   readonly sources: readonly PowerSource[];
   readonly options: RunOptions;
+  readonly devices: readonly DeviceFacts[];
 }
 
 async function execute(
   plan: Plan,
   run: RunFolder,
-  { deps, options, sources }: Execution,
+  { deps, options, sources, devices }: Execution,
 ): Promise<RunOutcome> {
   const broken = new AbortController();
   const signal = AbortSignal.any([options.signal, broken.signal]);
   run.updateManifest({
     status: 'running',
+    ...(devices.length === 0 ? {} : { devices }),
     clocks: [
       ...run.manifest.clocks,
       {
@@ -242,7 +252,7 @@ async function execute(
       fail(error);
     }
   }, 1000);
-  const world: CellWorld = { run, plan, deps, power, progress, signal, fail };
+  const world: CellWorld = { run, plan, deps, devices, power, progress, signal, fail };
   try {
     await firstSamples(power, signal);
     await runCells(world, options.onCell);

@@ -43,6 +43,7 @@ export const cellColumns: readonly (readonly [name: string, type: string, value:
   ['reasons', 'VARCHAR', (c) => c.verdict?.reasons.map(({ code }) => code).join(' ') ?? null],
   ['declared_sha256', 'VARCHAR', (c) => c.hashes?.declared ?? null],
   ['resolved_sha256', 'VARCHAR', (c) => c.hashes?.resolved ?? null],
+  ['observed_sha256', 'VARCHAR', (c) => c.hashes?.observed ?? null],
   ['sittings', 'UINTEGER', (c) => c.sittings.length],
   ['meter_j', 'DOUBLE', total('meter_j')],
   ['queries_j', 'DOUBLE', total('queries_j')],

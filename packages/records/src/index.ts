@@ -8,6 +8,19 @@ export {
   type DuplicateQuery,
 } from './completed-queries.js';
 export type { SampleNames } from './encode-samples.js';
+export type {
+  BoundFacts,
+  CellCapFacts,
+  CoolDownFacts,
+  DeviceFacts,
+  DriftFacts,
+  GateReading,
+  ObservedFacts,
+  PowerCapFacts,
+  RoleLedger,
+  StoppingFacts,
+  WarmUpFacts,
+} from './experiment-facts.js';
 export {
   type Exported,
   type ExportedFile,
@@ -20,8 +33,6 @@ export type { Finding } from './findings.js';
 export type {
   Baseline,
   BaselinePower,
-  BoundFacts,
-  CellCapFacts,
   CellFile,
   CellHashes,
   CellPoint,
@@ -31,28 +42,21 @@ export type {
   ChannelFile,
   ClientFacts,
   ClockZero,
-  CoolDownFacts,
-  DeviceFacts,
   DomainLedger,
-  GateReading,
   GradingFacts,
   HostFacts,
   InstantText,
   LoopFacts,
   MergedRun,
   OrderFacts,
-  PowerCapFacts,
   PowerFile,
   PrunedCell,
   ReplayFacts,
-  RoleLedger,
   RunManifest,
   SegmentEntry,
   Sitting,
   SourceFlag,
-  StoppingFacts,
   VerdictReason,
-  WarmUpFacts,
 } from './manifest.js';
 export { type Merged, mergeRuns } from './merge-runs.js';
 export type { ChannelReadings, PowerFileSeries } from './power-series.js';

@@ -12,10 +12,21 @@ import type {
   RecorderStatus,
   SloLimits,
   SteadyRule,
-  StopMetric,
   TableName,
   VariantEntry,
 } from '@perwatt/core';
+import type {
+  BoundFacts,
+  CellCapFacts,
+  CoolDownFacts,
+  DeviceFacts,
+  DriftFacts,
+  ObservedFacts,
+  PowerCapFacts,
+  RoleLedger,
+  StoppingFacts,
+  WarmUpFacts,
+} from './experiment-facts.js';
 import type { ServerLoad } from './server-load.js';
 
 /** A decimal string of ns on the run's clock: JSON numbers end at 104 days of uptime. */
@@ -64,17 +75,6 @@ export interface RunManifest {
   readonly power_cap?: PowerCapFacts;
 }
 
-/** The power limit around a run, W. */
-export interface PowerCapFacts {
-  readonly before_w: number;
-  /** `set`: touched and not put back, as while the run lasts or after a crash. */
-  readonly state: 'set' | 'restored' | 'not_restored';
-  /** Read after it was put back; null where it was not, or could not be read. */
-  readonly after_w: number | null;
-  /** Why it could not be put back; null when it was, or was not tried. */
-  readonly problem: string | null;
-}
-
 /** How the cells of a run were put in order. */
 export interface OrderFacts {
   readonly order: CellOrder;
@@ -112,16 +112,6 @@ export interface HostFacts {
   readonly virtual_machine: string | null;
   readonly governor: string | null;
   readonly node: string;
-}
-
-/** A device that can run models, as it names itself. Null where it does not tell. */
-export interface DeviceFacts {
-  readonly kind: 'cpu' | 'gpu';
-  readonly name: string;
-  readonly memory_bytes: number | null;
-  /** Greatest power that it is let draw, W. */
-  readonly power_limit_w: number | null;
-  readonly driver: string | null;
 }
 
 /** What the run's clock read at a wall time (ISO 8601, UTC). */
@@ -241,52 +231,18 @@ export interface Sitting {
   readonly cool_down?: CoolDownFacts;
   /** The power limit that it ran under; absent where none was set. */
   readonly power_cap?: CellCapFacts;
+  /** What really answered it; absent in runs of before it was kept. */
+  readonly observed?: ObservedFacts;
+  /** What answered otherwise before; absent where nothing did. */
+  readonly drift?: DriftFacts;
 }
 
-/** A power limit as it was asked for and read back, W. */
-export interface CellCapFacts {
-  readonly asked_w: number;
-  readonly read_w: number;
-  /** After the measured window; null when it could not be read. */
-  readonly after_w: number | null;
-  readonly tolerance_w: number;
-}
-
-/** Warm-up until tokens per second and watts no longer change. */
-export interface WarmUpFacts {
-  readonly stable: boolean;
-  readonly rounds: number;
-  readonly seconds: number;
-  /** Greatest less least of the last rounds as a share of their mean; null where it could not be told. */
-  readonly throughput_spread_ratio: number | null;
-  readonly power_spread_ratio: number | null;
-  /** Why it is not stable, or what could not be watched; null when both are stable. */
-  readonly reason: string | null;
-}
-
-/** One figure that a cool-down waited for. */
-export interface GateReading {
-  /** Device and channel (`cpu cpu_temp_c`), or a domain. */
-  readonly what: string;
-  readonly unit: '°C' | 'W';
-  readonly value: number;
-  readonly idle: number;
-  readonly limit: number;
-}
-
-/** How the wait for idle temperature and power ended. */
-export interface CoolDownFacts {
-  /** `cool`; `gave_up` at the longest wait; `on_time` where nothing could be watched; `first` with nothing before it. */
-  readonly state: 'cool' | 'gave_up' | 'on_time' | 'first';
-  readonly waited_s: number;
-  /** The last figures; of those that were too high where it gave up. */
-  readonly readings: readonly GateReading[];
-}
-
-/** sha256 of a cell as the matrix declares it, and with defaults and digests filled in. */
+/** sha256 of a cell as the matrix declares it, with defaults and digests filled in, and as what answered it last reports itself. */
 export interface CellHashes {
   readonly declared: string;
   readonly resolved: string;
+  /** Absent until it was measured, and in runs of before it was kept. */
+  readonly observed?: string;
 }
 
 /** One reason of a verdict: what is the matter, and what would mend it. */
@@ -363,21 +319,6 @@ export interface ClientFacts {
   readonly limits: readonly { readonly code: string; readonly text: string }[];
 }
 
-/** How a rule ended the repeats of a cell. */
-export interface StoppingFacts {
-  readonly metric: StopMetric;
-  /** Half of the 95 % interval over the mean: as wanted, and at the last look; null where it can't be told. */
-  readonly half_width_wanted: number;
-  readonly half_width: number | null;
-  /** The metric of each repeat, in order; null where it isn't known. */
-  readonly values: readonly (number | null)[];
-  /** `narrow`: the interval was; `cap`: the most repeats were made; null while it goes on. */
-  readonly stopped: 'narrow' | 'cap' | null;
-  readonly repeats: number;
-  /** What stopping by the data does to an interval. */
-  readonly note: string;
-}
-
 /** `cell.json` */
 export interface CellFile {
   readonly schema_version: number;
@@ -447,27 +388,6 @@ export interface CellSettings {
   readonly reasoning_effort: string | null;
   /** W; absent in runs of before it could be set. */
   readonly power_cap_w?: number | null;
-}
-
-/** A model behind an endpoint of a strategy other than `main`. */
-export interface BoundFacts {
-  /** Ids of the matrix. */
-  readonly model: string;
-  readonly accelerator: string;
-  readonly endpoint: EndpointFacts;
-}
-
-/** What one role of a strategy took at one endpoint, over the answered queries of all sittings. */
-export interface RoleLedger {
-  readonly role: string;
-  readonly endpoint: string;
-  readonly model: string;
-  readonly calls: number;
-  /** Null where one call's count isn't known. */
-  readonly prompt_tokens: number | null;
-  readonly completion_tokens: number | null;
-  /** Joules of the total, shared by time among calls in flight on what a meter is about; null where one isn't known. */
-  readonly energy_j: number | null;
 }
 
 /** What made a cell's answers and grades, by version and digest. */
