@@ -11,6 +11,7 @@ export type {
 } from './deps.js';
 export { parseAllowedEngines } from './engines/parse-allowed.js';
 export { type CellEstimate, estimatePlan, type PlanEstimate } from './estimate.js';
+export { type JudgedAhead, judgedAhead } from './judged-ahead.js';
 export type { DrawnArrivals } from './load/arrival-stream.js';
 export { type CalibrationOptions, calibrateClient } from './load/calibrate.js';
 export { firstRows } from './load/first-rows.js';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Simulate } from '@perwatt/core';
-import { graderById } from '@perwatt/graders';
 import { type HarnessDeps, simulatedWorld } from '@perwatt/harness';
 import { hostFacts, simulatedSource } from '@perwatt/native-power';
 import { strategyById } from '@perwatt/strategies';
+import { graderOf } from './grading-world.js';
 import type { Io } from './io.js';
 import { sysRoot } from './power-place.js';
 
@@ -29,7 +29,7 @@ export const simulatedDeps = (io: Io, { laws, seed, version }: SimulatedDepsOpti
       ...hostFacts(sysRoot(io)),
       node: process.versions.node,
     }),
-    grader: graderById,
+    grader: graderOf,
     strategy: strategyById,
     powerSource: (parts) => simulatedSource({ ...parts, period_ns: READING_NS }),
   });

@@ -4,7 +4,6 @@ import {
   embeddedClient,
   listModels,
   type ModelWeights,
-  openAiClient,
   probeEngine,
   probeModels,
   pullModel,
@@ -22,7 +21,6 @@ import {
   type Probe,
 } from '@perwatt/core';
 import { loadDataset, loadTrace, programLanguage, worldOf } from '@perwatt/datasets';
-import { graderById } from '@perwatt/graders';
 import { type OpenPowerStream, type PreparedModel, streamHere } from '@perwatt/harness';
 import {
   bestSources,
@@ -38,7 +36,9 @@ import { strategyById } from '@perwatt/strategies';
 import { calibrationsHere } from './calibration-store.js';
 import type { MakeDeps } from './commands/run.js';
 import { pulledFiles } from './datasets-store.js';
+import { endpointClient } from './endpoint-client.js';
 import { engineModel } from './engine-model.js';
+import { graderOf, gradingOf } from './grading-world.js';
 import { hostCommands } from './host-commands.js';
 import { hostDevices } from './host-devices.js';
 import type { Io } from './io.js';
@@ -57,6 +57,7 @@ export const makeDeps =
     if (matrix?.simulate !== undefined)
       return simulatedDeps(io, { laws: matrix.simulate, seed: matrix.seed, version });
     const root = sysRoot(io);
+    const grading = gradingOf(matrix ?? {}, io);
     return {
       version,
       clock,
@@ -81,8 +82,13 @@ export const makeDeps =
             ...(format === undefined ? {} : { format }),
           }),
         ),
-      loadDataset: (spec, seed) => loadDataset(spec, { root: base, seed, pulled: pulledFiles(io) }),
-      grader: graderById,
+      async loadDataset(spec, seed) {
+        const dataset = await loadDataset(spec, { root: base, seed, pulled: pulledFiles(io) });
+        if (fetch) await grading.prepare(dataset.grader);
+        return dataset;
+      },
+      grader: graderOf,
+      lateGrader: (id) => grading.late(id),
       strategy: strategyById,
       worldOf,
       language: programLanguage,
@@ -206,19 +212,7 @@ function weightsOf(entry: ModelEntry, io: Io): Promise<ModelWeights> {
 
 async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promise<PreparedModel> {
   const request_model = entry.model ?? entry.id;
-  const apiKey = keyOf(endpoint, io);
-  const client = () =>
-    openAiClient({
-      url: endpoint.url,
-      api: endpoint.api,
-      clock,
-      model: request_model,
-      headersTimeoutMs: endpoint.headers_timeout_s * 1000,
-      idleTimeoutMs: endpoint.idle_timeout_s * 1000,
-      ...(endpoint.profile === undefined ? {} : { profile: endpoint.profile }),
-      ...(endpoint.exact_length === undefined ? {} : { exactLength: endpoint.exact_length }),
-      ...(apiKey === null ? {} : { apiKey }),
-    });
+  const client = endpointClient(endpoint, request_model, io);
   const trial = client();
   try {
     await trial.open();
@@ -226,15 +220,6 @@ async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promi
     await trial.close();
   }
   return { sha256: null, request_model, weight_bytes: null, client };
-}
-
-function keyOf({ api_key_env }: EndpointEntry, io: Io): string | null {
-  if (api_key_env === undefined) return null;
-  const key = io.env[api_key_env];
-  if (key !== undefined && key !== '') return key;
-  throw new PerwattError('INPUT_INVALID', `environment variable ${api_key_env} holds no key`, {
-    hint: 'Set it to the API key of the endpoint, or drop `api_key_env` from the matrix.',
-  });
 }
 
 /** What `perwatt doctor` tries, by area. */

@@ -7,6 +7,7 @@ export { createGraderPool, type GraderPool, type GraderPoolOptions } from './gra
 export { graderById, graders } from './graders.js';
 export { type Agreement, agreementOf } from './judge/agreement.js';
 export type { JudgeModel, ReplyCache } from './judge/ask-judge.js';
+export { type JudgeLabel, judgeLabels } from './judge/labels.js';
 export { judgeGrader, type ModelJudge } from './judge.js';
 export { math } from './math.js';
 export { numeric } from './numeric.js';

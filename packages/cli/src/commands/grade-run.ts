@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { type Dataset, type GraderMode, PerwattError } from '@perwatt/core';
+import { type Dataset, type Grader, type GraderMode, PerwattError } from '@perwatt/core';
 import { loadDataset } from '@perwatt/datasets';
-import { graderById } from '@perwatt/graders';
-import { datasetSpec, type RegradedCell, regradeCell } from '@perwatt/harness';
+import { datasetSpec, judgedAhead, type RegradedCell, regradeCell } from '@perwatt/harness';
 import { type CellFile, openRun, type RunFolder } from '@perwatt/records';
 import { pulledFiles } from '../datasets-store.js';
+import { type GradingWorld, graderOf } from '../grading-world.js';
 import type { Io } from '../io.js';
 import { pointText } from '../run-display.js';
 import { textTable } from '../text-table.js';
@@ -25,13 +25,18 @@ export interface GradeRunFlags {
 interface Parts {
   readonly io: Io;
   readonly version: string;
+  readonly grading: GradingWorld;
 }
 
 /**
  * Grades the stored answers of a run again, into segments of their own, and prints what changed. Throws what loading the data
  * sets throws, `DATASET_CHANGED` when one is no longer what was asked, `RUN_IN_USE` while the run is at work.
  */
-export async function gradeRun(path: string, flags: GradeRunFlags, { io, version }: Parts): Promise<void> {
+export async function gradeRun(
+  path: string,
+  flags: GradeRunFlags,
+  { io, version, grading }: Parts,
+): Promise<void> {
   const run = openRun(resolve(io.cwd, path));
   if (run.manifest.matrix.simulate !== undefined)
     throw new PerwattError(
@@ -40,27 +45,55 @@ export async function gradeRun(path: string, flags: GradeRunFlags, { io, version
     );
   const release = flags.dryRun ? () => {} : run.lock();
   try {
-    const cells = wanted(run, flags.dataset ?? []);
-    const datasets = await load(run, cells, { io, paths: pathsOf(flags.path ?? []) });
-    const grader = flags.grader === undefined ? null : graderById(flags.grader);
-    const regraded = cells.flatMap((cell) => {
-      const dataset = datasets.get(cell.point.dataset);
-      if (dataset === undefined) return [];
-      const done = regradeCell(run, cell, {
-        dataset,
-        grader: grader ?? graderById(cell.provenance?.grader.id ?? dataset.grader),
-        modes: flags.mode === undefined ? ['robust', 'official'] : [flags.mode],
-        policy: Object.fromEntries((flags.policy ?? []).map(policyOf)),
-        perwatt_version: version,
-        dry_run: flags.dryRun === true,
-      });
-      return done ?? [];
-    });
+    const regraded = await regradeAll(run, flags, { io, version, grading });
     if (flags.json) io.print(JSON.stringify({ run_id: run.manifest.run_id, cells: regraded }, null, 2));
     else for (const line of report(regraded, flags, io)) io.print(line);
   } finally {
     release();
   }
+}
+
+async function regradeAll(run: RunFolder, flags: GradeRunFlags, parts: Parts): Promise<RegradedCell[]> {
+  const cells = wanted(run, flags.dataset ?? []);
+  const datasets = await load(run, cells, { io: parts.io, paths: pathsOf(flags.path ?? []) });
+  const chosen = flags.grader === undefined ? null : graderOf(flags.grader);
+  const regraded: RegradedCell[] = [];
+  for (const cell of cells) {
+    const dataset = datasets.get(cell.point.dataset);
+    const done = dataset === undefined ? null : await regrade(run, cell, { dataset, chosen, flags, parts });
+    if (done !== null) regraded.push(done);
+  }
+  return regraded;
+}
+
+interface Regrading {
+  readonly dataset: Dataset;
+  /** Null for the cell's own. */
+  readonly chosen: Grader | null;
+  readonly flags: GradeRunFlags;
+  readonly parts: Parts;
+}
+
+/** Grades a cell again; where something judges in place of the grader, it is asked before anything is written. */
+async function regrade(
+  run: RunFolder,
+  cell: CellFile,
+  { dataset, chosen, flags, parts: { io, version, grading } }: Regrading,
+): Promise<RegradedCell | null> {
+  const grader = chosen ?? graderOf(cell.provenance?.grader.id ?? dataset.grader);
+  const spec = {
+    dataset,
+    modes: flags.mode === undefined ? (['robust', 'official'] as const) : [flags.mode],
+    policy: Object.fromEntries((flags.policy ?? []).map(policyOf)),
+    perwatt_version: version,
+  };
+  await grading.prepare(grader.id);
+  const late = grading.late(grader.id);
+  const ask = (standIn: Grader) => {
+    regradeCell(run, cell, { ...spec, grader: standIn, dry_run: true });
+  };
+  const knowing = late === null ? grader : await judgedAhead(grader, ask, { late, signal: io.signal });
+  return regradeCell(run, cell, { ...spec, grader: knowing, dry_run: flags.dryRun === true });
 }
 
 /** Cells that have answers and are of the data sets asked for. */

@@ -1,22 +1,23 @@
 import type { Readable } from 'node:stream';
-import {
-  type Grade,
-  type GradeInput,
-  type Grader,
-  type GraderMode,
-  messageOf,
-  PerwattError,
-} from '@perwatt/core';
-import { graderById, graders } from '@perwatt/graders';
+import { type Grade, type GradeInput, type GraderMode, messageOf, PerwattError } from '@perwatt/core';
 import { Command, Option } from 'commander';
+import { allGraders, type GradingWorld, graderOf, gradingOf } from '../grading-world.js';
 import type { Io } from '../io.js';
 import { stdinOf } from '../stdin.js';
 import { type GradeRunFlags, gradeRun } from './grade-run.js';
+import { judgeCheck } from './judge-check.js';
 
-type GradeFlags = GradeRunFlags;
+interface GradeFlags extends GradeRunFlags {
+  readonly allowCode?: boolean;
+  readonly judgeEndpoint?: string;
+  readonly judgeModel?: string;
+  readonly judgeKeyEnv?: string;
+  readonly judgeCheck?: boolean;
+  readonly labels?: string;
+}
 
 const examples = `
-Graders: ${graders()
+Graders: ${allGraders()
   .map((g) => `${g.id} (version ${g.version})`)
   .join(', ')}
 
@@ -27,6 +28,8 @@ Each line of standard input is a JSON object:
   prediction    the answer to judge
   gold          the right answer
   id            repeated in the output
+  aliases       further right answers
+  data          what a checker needs: a grid, tests of a program, a judge's question
   options       option texts of a choice question; or
   optionCount   their number
   policy        named policies, such as {"percent": "strict"}
@@ -36,7 +39,13 @@ Examples:
   perwatt grade runs/20261129-101500Z-accuracy
   perwatt grade runs/20261129-101500Z-accuracy --dataset gsm8k --grader math --mode robust --dry-run --json
   echo '{"prediction": "The total is $29.00.", "gold": "29"}' | perwatt grade --grader numeric --json
-  perwatt grade --grader choice --mode official < answers.jsonl`;
+  perwatt grade --grader choice --mode official < answers.jsonl
+  perwatt grade --grader code --allow-code < answers.jsonl
+  perwatt grade --grader judge --judge-endpoint http://127.0.0.1:8080/v1 --judge-model m < answers.jsonl
+  perwatt grade --grader judge --judge-endpoint http://127.0.0.1:8080/v1 --judge-model m --judge-check
+
+Code is only run with --allow-code, in a sandbox of Linux namespaces. --judge-check holds the judge against 36 labelled answers of
+our own, or those of --labels: JSON lines with way, question, prediction, gold and label ("correct" or "incorrect").`;
 
 /** `perwatt grade`: grades the answers of a run again, or answers from standard input, a line each, as they come. */
 export const gradeCommand = (io: Io, version: string): Command =>
@@ -54,34 +63,72 @@ export const gradeCommand = (io: Io, version: string): Command =>
     .option('--path <dataset=file>', 'where a file of the run is now; may be given several times', collect)
     .option('--policy <name=value>', 'named policy of the grader, such as percent=strict', collect)
     .option('--dry-run', 'compare with the grades of a run, and write nothing')
+    .option('--allow-code', 'run the code of answers, in a sandbox')
+    .option('--judge-endpoint <url>', 'server of the model that grades, for the graders judge and verifier')
+    .option('--judge-model <name>', 'that model, as its server knows it')
+    .option('--judge-key-env <name>', 'environment variable that holds the key of that server')
+    .option('--judge-check', 'measure how far the judge agrees with labelled answers')
+    .option('--labels <file>', 'labelled answers for --judge-check')
     .option('--json', 'print JSON instead of a table')
     .addHelpText('after', examples)
     .action(async (run: string | undefined, flags: GradeFlags) => {
-      if (run !== undefined) return gradeRun(run, flags, { io, version });
+      const grading = gradingOf(gradingFlags(flags), io);
+      if (run !== undefined) return gradeRun(run, flags, { io, version, grading });
       const alone = (['dataset', 'path', 'policy', 'dryRun'] as const).find(
         (name) => flags[name] !== undefined,
       );
       if (alone !== undefined)
         throw new PerwattError('USAGE', `--${alone === 'dryRun' ? 'dry-run' : alone} needs a run`);
       if (flags.grader === undefined) throw new PerwattError('USAGE', `no --grader was given: ${names()}`);
-      await gradeLines(graderById(flags.grader), flags, io);
+      await grading.prepare(flags.grader);
+      if (flags.judgeCheck) return checkJudge(flags, grading, io);
+      await gradeLines(flags.grader, { flags, grading, io });
     });
 
 const names = () =>
-  graders()
+  allGraders()
     .map(({ id }) => id)
     .join(', ');
 
 const collect = (value: string, before: readonly string[] = []) => [...before, value];
 
-async function gradeLines(grader: Grader, flags: GradeFlags, io: Io): Promise<void> {
+/** What the flags say of judges and code, as a matrix would. */
+function gradingFlags(flags: GradeFlags): Parameters<typeof gradingOf>[0] {
+  const { allowCode = false, judgeEndpoint: url, judgeModel: model, judgeKeyEnv } = flags;
+  if ((url === undefined) !== (model === undefined))
+    throw new PerwattError('USAGE', '--judge-endpoint and --judge-model belong together');
+  if (url === undefined || model === undefined) return { grading: { allow_code: allowCode } };
+  const rater = { endpoint: 'judge', model };
+  const key = judgeKeyEnv === undefined ? {} : { api_key_env: judgeKeyEnv };
+  const judge = { url, api: 'chat', headers_timeout_s: 600, idle_timeout_s: 120, ...key } as const;
+  return { grading: { allow_code: allowCode, judge: rater, verifier: rater }, endpoints: { judge } };
+}
+
+async function checkJudge(flags: GradeFlags, grading: GradingWorld, io: Io): Promise<void> {
+  const judge = flags.grader === 'judge' ? grading.late('judge') : null;
+  if (judge === null)
+    throw new PerwattError('USAGE', '--judge-check needs --grader judge, --judge-endpoint and --judge-model');
+  const { labels, json = false } = flags;
+  await judgeCheck(judge, { io, json, ...(labels !== undefined && { labels }) });
+}
+
+interface Lines {
+  readonly flags: GradeFlags;
+  readonly grading: GradingWorld;
+  readonly io: Io;
+}
+
+async function gradeLines(name: string, { flags, grading, io }: Lines): Promise<void> {
+  const [grader, late] = [graderOf(name), grading.late(name)];
+  const grade = (input: GradeInput) =>
+    late === null ? grader.grade(input) : late.gradeLater(input, { signal: io.signal });
   const tally = new Map<string, number>();
   if (!flags.json) io.print(tableLine(['id', 'verdict', 'extracted', 'span', 'rule', 'notes']));
   for await (const line of linesOf(stdinOf(io))) {
     const task = parseTask(line);
-    const grade = gradeTask(grader, task, flags.mode ?? 'robust', line.number);
-    tally.set(grade.verdict, (tally.get(grade.verdict) ?? 0) + 1);
-    io.print(flags.json ? jsonLine(task.id, grade) : tableLine(cells(task.id ?? line.number, grade)));
+    const found = await gradeTask(grade, task, flags.mode ?? 'robust', line.number);
+    tally.set(found.verdict, (tally.get(found.verdict) ?? 0) + 1);
+    io.print(flags.json ? jsonLine(task.id, found) : tableLine(cells(task.id ?? line.number, found)));
   }
   if (!flags.json) io.print(summary(tally));
 }
@@ -147,6 +194,8 @@ function parseTask(line: Line): Task {
       option_count: field(['optionCount', 'option_count'], 'a whole number of at least 1', isCount),
       finish_reason: field(['finishReason', 'finish_reason'], 'a text', isText),
       policy: field(['policy'], 'an object', isObject) ?? {},
+      aliases: field(['aliases'], 'a list of texts', isTexts) ?? [],
+      data: field(['data'], 'an object', isObject) ?? {},
     },
   };
 }
@@ -162,9 +211,14 @@ function parseObject(line: Line): Readonly<Record<string, unknown>> {
   return value;
 }
 
-function gradeTask(grader: Grader, task: Task, mode: GraderMode, line: number): Grade {
+async function gradeTask(
+  grade: (input: GradeInput) => Grade | Promise<Grade>,
+  task: Task,
+  mode: GraderMode,
+  line: number,
+): Promise<Grade> {
   try {
-    return grader.grade({ ...task.input, mode });
+    return await grade({ ...task.input, mode });
   } catch (cause) {
     if (cause instanceof PerwattError) throw invalid(line, cause.message, cause);
     throw cause;
