@@ -69,6 +69,10 @@ export interface ReadCell {
   readonly columns: CellColumns;
   readonly queries: QueryArrays;
   readonly torn: readonly string[];
+  /** Rows of queries that have the id of an earlier one; only looked for in several segments, a writer repeats none. */
+  readonly duplicates: number;
+  /** Segments with rows that the cell doesn't list. */
+  readonly unlisted: readonly string[];
   /** End of the last call of a sitting, warm-up and lost ones included; null without one. */
   readonly lastEnd: (sitting: number) => bigint | null;
   /** Most calls in flight at one moment, warm-up and lost ones included; of queries where no calls are on record. */
@@ -88,6 +92,8 @@ export function readColumnsOf(run: RunFolder, cell: CellFile, scratch: Scratch =
     columns,
     queries,
     torn,
+    duplicates: duplicatesOf(queries),
+    unlisted: [...queries.unlisted, ...calls.unlisted],
     in_flight: calls.present
       ? mostInFlight(
           since(calls.columns.dispatch_ns, origin_ns, scratch),
@@ -96,6 +102,13 @@ export function readColumnsOf(run: RunFolder, cell: CellFile, scratch: Scratch =
       : mostInFlight(columns.queries.start, columns.queries.end),
     lastEnd: (sitting) => lastEndOf(calls, sitting),
   };
+}
+
+function duplicatesOf({ segments, rows, columns }: QueryArrays): number {
+  if (segments.length < 2) return 0;
+  const ids = createTextIndex(columns.query_id);
+  ids.addAll();
+  return rows - ids.size();
 }
 
 function lastEndOf({ columns, rows }: CallArrays, sitting: number): bigint | null {

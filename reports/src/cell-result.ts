@@ -13,6 +13,7 @@ import { cellInput } from './cell-input.js';
 import { type Grading, gradingOf } from './grading.js';
 import { loadFacts } from './load-facts.js';
 import { physicsFlag, physicsOf } from './physics.js';
+import { type RecordFlag, recordFlags } from './record-flags.js';
 import type { CellResult, ShownQuery, UnparsedAnswer } from './results-types.js';
 import { shownIds, shownQueries, unparsedAnswers } from './shown-queries.js';
 import { verdictOf } from './verdict.js';
@@ -31,17 +32,21 @@ interface Computed {
   readonly metrics: CellMetrics;
   readonly physics: readonly PhysicsFinding[];
   readonly torn: readonly string[];
+  readonly records: readonly RecordFlag[];
   readonly grading: Grading | null;
 }
 
-const draftOf = (cell: CellFile, { metrics: computed, physics, torn, grading }: Computed): CellDraft => ({
+const draftOf = (
+  cell: CellFile,
+  { metrics: computed, physics, torn, records, grading }: Computed,
+): CellDraft => ({
   cell_id: cell.cell_id,
   point: cell.point,
   position: cell.position,
   status: cell.status,
   failure: cell.failure,
   ...(cell.skipped == null ? {} : { skipped: cell.skipped }),
-  verdict: verdictOf(cell, { flags: [...computed.flags, ...physicsFlag(physics)] }),
+  verdict: verdictOf(cell, { flags: [...computed.flags, ...physicsFlag(physics), ...records] }),
   repeats: repeatsMade(cell),
   ...(cell.stopping == null ? {} : { stopping: cell.stopping }),
   concurrency: cell.concurrency,
@@ -88,7 +93,13 @@ export function computeCell(
     shippedCatalogue(),
   );
   return {
-    draft: draftOf(cell, { metrics: computed, physics, torn: read.torn, grading: gradingOf(run, cell) }),
+    draft: draftOf(cell, {
+      metrics: computed,
+      physics,
+      torn: read.torn,
+      records: recordFlags(cell, read),
+      grading: gradingOf(run, cell),
+    }),
     shown: shownQueries(read.queries, texts, { withheld }),
     unparsed: unparsedAnswers(read.queries, texts),
   };

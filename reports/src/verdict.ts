@@ -1,13 +1,20 @@
 import type { CellFlag, PhysicsFlag } from '@perwatt/metrics';
 import type { CellFile, CellVerdict, VerdictReason } from '@perwatt/records';
+import type { RecordFlag } from './record-flags.js';
 
-const fixes: Readonly<Record<(CellFlag | PhysicsFlag)['code'], string>> = {
+type Flag = CellFlag | PhysicsFlag | RecordFlag;
+
+const fixes: Readonly<Record<Flag['code'], string>> = {
   beyond_physics:
     'Check the model, the quantisation, the device and the meter that the cell names: one of them is not what it says.',
   failed_queries: 'Look at the error codes of the calls, mend the cause and run the cell again.',
   unscored: 'Look at the queries with the verdict `unscored`; another grader may judge them.',
   baseline_drift: 'Let the host cool down and stay idle, then run the cell again.',
   stale_counter: 'Read the device by another source, or reload its driver, and run the cell again.',
+  duplicate_queries:
+    'See which with `perwatt verify`; leave the segments with the later rows out of the folder.',
+  unlisted_segments:
+    'See which with `perwatt verify`; a file that is none of the run does not belong in its folder.',
   no_queries: 'Resume the run with `perwatt run --resume`.',
 };
 
@@ -27,10 +34,7 @@ function ownReasons(cell: CellFile): { state: CellVerdict['state']; reasons: rea
 }
 
 /** The verdict of a cell: what the harness found, what the numbers say, and whether it was finished at all. */
-export function verdictOf(
-  cell: CellFile,
-  { flags }: { readonly flags: readonly (CellFlag | PhysicsFlag)[] },
-): CellVerdict {
+export function verdictOf(cell: CellFile, { flags }: { readonly flags: readonly Flag[] }): CellVerdict {
   const own = ownReasons(cell);
   const recorded = cell.verdict ?? { state: 'valid', reasons: [] };
   const found = flags.map(({ code, text }) => ({ code, text, fix: fixes[code] }));

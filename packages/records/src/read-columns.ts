@@ -19,6 +19,9 @@ export interface ColumnContent<T extends CellTable, N extends keyof (typeof tabl
   readonly torn: readonly TornSegment[];
   /** Whether the folder has a segment of the table, or its cell says that it had. */
   readonly present: boolean;
+  /** Segments that rows were read from, in order, and those of them that the cell doesn't list. */
+  readonly segments: readonly string[];
+  readonly unlisted: readonly string[];
 }
 
 interface ColumnSource<T extends CellTable> {
@@ -43,6 +46,7 @@ export function readCellColumns<T extends CellTable, N extends keyof (typeof tab
   const specs: Readonly<Record<string, Column>> = tables[table];
   const parts: Part[] = [];
   const torn: TornSegment[] = [];
+  const segments: string[] = [];
   const files = segmentFiles(folder, table);
   for (const file of files) {
     const own: Part[] = [];
@@ -52,7 +56,9 @@ export function readCellColumns<T extends CellTable, N extends keyof (typeof tab
     };
     const problem = scanned(join(folder, file), { table, entry: listed.get(file), onBatch, scratch });
     if (problem !== null) torn.push({ file, ...problem });
-    if (problem?.rows !== 0) parts.push(...own);
+    if (problem?.rows === 0 || own.length === 0) continue;
+    parts.push(...own);
+    segments.push(file);
   }
   const missing = [...listed.keys()].filter((file) => !files.includes(file));
   torn.push(...missing.map((file) => ({ file, reason: 'the file is missing', rows: 0 })));
@@ -63,6 +69,8 @@ export function readCellColumns<T extends CellTable, N extends keyof (typeof tab
     columns: Object.fromEntries(columns) as Pick<ArraysOf<(typeof tables)[T]>, N>,
     torn,
     present: files.length > 0 || listed.size > 0,
+    segments,
+    unlisted: segments.filter((file) => !listed.has(file)),
   };
 }
 

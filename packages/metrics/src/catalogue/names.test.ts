@@ -35,6 +35,7 @@ test.each<[name: string, id: string | null, why: string]>([
   ['NVIDIA H100 80GB HBM3',            'nvidia-h100-sxm',     "the driver's name"],
   ['NVIDIA H100 PCIe',                 'nvidia-h100-pcie',    'the slower part'],
   ['H100',                             null,                  'three parts'],
+  ['B200',                             'nvidia-b200-sxm',     'the one part of that name'],
   ['NVIDIA GeForce RTX 4090',          'nvidia-rtx-4090',     "the driver's name"],
   ['NVIDIA GeForce RTX 4090 Laptop GPU', null,                'another chip'],
   ['RTX 6000',                         null,                  'three cards'],
