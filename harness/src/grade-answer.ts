@@ -9,6 +9,7 @@ export interface AnswerDetail {
   /** Call whose text is the answer; its finish reason counts. */
   readonly call_id?: string | null;
   readonly reason?: string;
+  readonly candidates?: readonly { readonly call_id: string }[];
 }
 
 /** The detail of an answer; one that can't be read counts as failed. */
@@ -86,6 +87,7 @@ export function gradeRow(answer: TextRow, grade: Grade, owner: GradeOwner): Grad
     query_id: answer.query_id,
     item_id: item.id,
     sitting: answer.sitting,
+    call_id: null,
     answer: votedAnswer(answer, grade, { grader, item }),
     answer_class: null,
     grader: grader.id,

@@ -2,6 +2,7 @@ import type { CallRow, Grade, GradeRow, Item, QueryRow, TextRow } from '@perwatt
 import { parseQueryId } from '@perwatt/records';
 import type { QueryEnergy } from './energy.js';
 import { detailOf, gradeAnswer, gradeRow, graderModes } from './grade-answer.js';
+import { attemptRows } from './grade-attempts.js';
 import type { Cell } from './plan.js';
 
 export interface QueryRowInput {
@@ -10,6 +11,8 @@ export interface QueryRowInput {
   /** The query's calls of the sitting that answered it. */
   readonly calls: readonly CallRow[];
   readonly energy: QueryEnergy | null;
+  /** Completions of the query by call, for the grades of its attempts; without them only its answer is graded. */
+  readonly texts?: ReadonlyMap<string, string | null>;
   /** The cell's items by id; looked up in its data set unless given. */
   readonly items?: ReadonlyMap<string, Item>;
 }
@@ -36,9 +39,13 @@ export function gradedQuery(answer: TextRow, input: QueryRowInput): GradedQuery 
   if (grade === undefined) throw new RangeError(`no grade in mode ${cell.mode}`);
   const known_bad = cell.dataset.known_bad?.includes(item.id) ?? false;
   const owner = { run_id, cell_id: cell.id, item, pass: 0, grader, known_bad };
+  const attempts = attemptRows(answer, { calls, texts: input.texts ?? new Map(), owner, modes: graderModes });
   return {
     row: rowOf(answer, { ...input, item, repeat: id.repeat, grade }),
-    grades: grades.map((own, i) => gradeRow(answer, { ...own, mode: graderModes[i] ?? own.mode }, owner)),
+    grades: [
+      ...grades.map((own, i) => gradeRow(answer, { ...own, mode: graderModes[i] ?? own.mode }, owner)),
+      ...attempts,
+    ],
   };
 }
 

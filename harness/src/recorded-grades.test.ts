@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { HarnessDeps } from './deps.js';
 import { resumeRun, runPlan } from './run-matrix.js';
 import { settleCell } from './settle.js';
-import { fakeWorld, lastWord, quickPlan, sums, temporaryFolder } from './world.fixture.js';
+import { fakeWorld, lastWord, parallel, quickPlan, sums, temporaryFolder } from './world.fixture.js';
 
 const never = new AbortController().signal;
 
@@ -146,4 +146,42 @@ test('different answers of an item are numbered over repeats, in each mode, and 
   ]);
   const official = rows.filter(({ mode }) => mode === 'official');
   expect(official.map(({ answer_class }) => answer_class)).toEqual([0, 1, 2, 0]);
+});
+
+test('where several attempts make an answer, what each is worth is kept too', async () => {
+  const texts = ['It is 1', 'It is 9', 'It is 1.0'];
+  const three = parallel('three', 3);
+  let calls = 0;
+  const deps: HarnessDeps = {
+    ...fakeWorld({
+      items: 1,
+      answer: () => {
+        const text = texts[calls++ % 3] ?? '';
+        return { tokens: [text], finish_reason: 'stop', usage: { prompt_tokens: 1, completion_tokens: 1 } };
+      },
+    }),
+    grader: () => ({ ...lastWord, same: (a, b) => Number(a) === Number(b) }),
+    strategy: () => ({
+      ...three,
+      async *run(item, params, context) {
+        const outcome = yield* three.run(item, params, context);
+        const candidates = ['0', '1', '2'].map((call_id) => ({ call_id, answer: null }));
+        return { ...outcome, candidates };
+      },
+    }),
+  };
+  const plan = await quickPlan('name: t\nprotocol: quick\naxes: {model: [m1], dataset: [d1]}', deps);
+  const { run } = await runPlan(plan, deps, { root: temporaryFolder(), signal: never });
+  const { rows } = run.readGrades(run.cells()[0]!.cell_id);
+  const robust = rows.filter(({ mode }) => mode === 'robust');
+  expect(robust.map(({ call_id }) => call_id)).toEqual([null, '0', '1', '2']);
+  const attempts = robust.slice(1).sort((a, b) => Number(a.answer) - Number(b.answer));
+  expect(attempts.map(({ verdict, score }) => [verdict, score])).toEqual(
+    expect.arrayContaining([
+      ['correct', 1],
+      ['incorrect', 0],
+    ]),
+  );
+  expect(new Set(attempts.map(({ answer_class }) => answer_class)).size).toBe(2);
+  expect(run.readQueries(run.cells()[0]!.cell_id).rows).toHaveLength(1);
 });

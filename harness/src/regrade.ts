@@ -18,6 +18,7 @@ import {
   SegmentWriter,
 } from '@perwatt/records';
 import { answerClasses, detailOf, gradeAnswer, gradeRow } from './grade-answer.js';
+import { attemptRows, completionKey, completionsOf } from './grade-attempts.js';
 
 /** How stored answers are graded again. */
 export interface RegradeSpec {
@@ -85,14 +86,17 @@ export function regradeCell(
   { dataset, ...spec }: RegradeSpec & { readonly dataset: Dataset },
 ): RegradedCell | null {
   checkItems(cell, dataset);
-  const answers = firstAnswers(run.readTexts(cell.cell_id).rows);
+  const written = run.readTexts(cell.cell_id).rows;
+  const answers = firstAnswers(written);
   if (answers.length === 0) return null;
   const earlier = run.readGrades(cell.cell_id).rows;
   const pass = Math.max(0, ...earlier.map((row) => row.pass), ...gradingsOf(cell).map((own) => own.pass)) + 1;
-  const rows = gradesOf(answers, { run, cell, dataset, spec, pass });
+  const rows = gradesOf(answers, { run, cell, dataset, spec, pass, texts: completionsOf(written, answers) });
   const before = lastGrades(run, cell, earlier);
   const texts = new Map(answers.map(({ query_id, text }) => [query_id, text]));
-  const changed = rows.flatMap((row) => changeOf(row, before.get(key(row)), texts.get(row.query_id) ?? null));
+  const changed = rows
+    .filter(ofAnswer)
+    .flatMap((row) => changeOf(row, before.get(key(row)), texts.get(row.query_id) ?? null));
   if (!spec.dry_run) writeGrading(run, cell, { rows, pass, spec });
   return {
     cell_id: cell.cell_id,
@@ -131,12 +135,16 @@ interface Grading {
   readonly dataset: Dataset;
   readonly spec: RegradeSpec;
   readonly pass: number;
+  readonly texts: ReturnType<typeof completionsOf>;
 }
 
-function gradesOf(answers: readonly TextRow[], { run, cell, dataset, spec, pass }: Grading): GradeRow[] {
+function gradesOf(
+  answers: readonly TextRow[],
+  { run, cell, dataset, spec, pass, texts }: Grading,
+): GradeRow[] {
   const items = new Map(dataset.items.map((item) => [item.id, item]));
   const bad = new Set(dataset.known_bad ?? []);
-  const finish = finishReasons(run.readCalls(cell.cell_id).rows);
+  const calls = callsByQuery(run.readCalls(cell.cell_id).rows);
   const { grader, policy } = spec;
   const classed = answerClasses(grader, []);
   return answers.flatMap((answer) => {
@@ -146,23 +154,34 @@ function gradesOf(answers: readonly TextRow[], { run, cell, dataset, spec, pass 
         'DATASET_CHANGED',
         `data set "${dataset.id}" has no item of query ${answer.query_id}`,
       );
-    const finish_reason = finish(answer);
+    const own = calls.get(completionKey(answer)) ?? [];
+    const finish_reason =
+      own.find(({ call_id }) => call_id === detailOf(answer).call_id)?.finish_reason ?? null;
     const known_bad = bad.has(item.id);
     const owner = { run_id: cell.run_id, cell_id: cell.cell_id, item, pass, grader, known_bad };
-    return spec.modes.map((mode) => {
+    const graded = spec.modes.map((mode) => {
       const grade = gradeAnswer(answer, { grader, mode, item, finish_reason, policy });
-      return classed(gradeRow(answer, { ...grade, mode }, owner));
+      return gradeRow(answer, { ...grade, mode }, owner);
     });
+    const attempts = { calls: own, texts: texts.get(completionKey(answer)) ?? new Map(), owner, policy };
+    return [...graded, ...attemptRows(answer, { ...attempts, modes: spec.modes })].map(classed);
   });
 }
 
-function finishReasons(calls: readonly CallRow[]): (answer: TextRow) => string | null {
-  const reasons = new Map(
-    calls.map((call) => [`${call.sitting}/${call.query_id}/${call.call_id}`, call.finish_reason]),
-  );
-  return (answer) =>
-    reasons.get(`${answer.sitting}/${answer.query_id}/${detailOf(answer).call_id ?? ''}`) ?? null;
+/** The measured calls of every query in each sitting. */
+function callsByQuery(calls: readonly CallRow[]): Map<string, CallRow[]> {
+  const groups = new Map<string, CallRow[]>();
+  for (const call of calls) {
+    if (call.phase !== 'measure') continue;
+    const group = groups.get(completionKey(call));
+    if (group === undefined) groups.set(completionKey(call), [call]);
+    else group.push(call);
+  }
+  return groups;
 }
+
+/** Rows of whole answers, not of single attempts. */
+const ofAnswer = ({ call_id }: GradeRow): boolean => call_id === null;
 
 const key = ({ mode, query_id }: Pick<GradeRow, 'mode' | 'query_id'>): string => `${mode}/${query_id}`;
 
@@ -173,7 +192,9 @@ function lastGrades(run: RunFolder, cell: CellFile, grades: readonly GradeRow[])
   const last = new Map<string, GradeSide>();
   const queries: readonly QueryRow[] = run.readQueries(cell.cell_id).rows;
   for (const row of queries) last.set(key({ ...row, mode: headline }), sideOf(row));
-  for (const row of grades.filter(({ pass }) => finished.has(pass)).sort((a, b) => a.pass - b.pass))
+  for (const row of grades
+    .filter((own) => ofAnswer(own) && finished.has(own.pass))
+    .sort((a, b) => a.pass - b.pass))
     last.set(key(row), sideOf(row));
   return last;
 }
@@ -218,7 +239,7 @@ interface Compared {
 }
 
 function modeChange(mode: GraderMode, { rows, before, changed }: Compared): ModeChange {
-  const own = rows.filter((row) => row.mode === mode);
+  const own = rows.filter((row) => ofAnswer(row) && row.mode === mode);
   const earlier = own.flatMap((row) => before.get(key(row)) ?? []);
   return {
     mode,

@@ -23,6 +23,7 @@ import {
 } from '@perwatt/records';
 import { addLedgers, energiesOf, ledgersOf } from './energy.js';
 import { answerClasses } from './grade-answer.js';
+import { completionKey, completionsOf } from './grade-attempts.js';
 import { countQueries, judgeCell } from './judge-cell.js';
 import type { Cell, Plan } from './plan.js';
 import { flagsOfSitting, flagsOfTotal, recordedFlags } from './power-flags.js';
@@ -64,7 +65,8 @@ export interface Settled {
 export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput): Settled {
   const before = run.readCell(cell.id);
   const calls = run.readCalls(cell.id).rows.filter((c) => c.sitting === sitting && c.phase === 'measure');
-  const answers = run.readTexts(cell.id).rows.filter((t) => t.sitting === sitting && t.kind === 'answer');
+  const written = run.readTexts(cell.id).rows.filter((t) => t.sitting === sitting);
+  const answers = written.filter((t) => t.kind === 'answer');
   const opened = before.sittings.find((s) => s.sitting === sitting);
   if (opened === undefined) throw new RangeError(`cell ${cell.id} has no sitting ${sitting}`);
   const metered = live === null ? seriesFromDisk(run, opened) : live.power.series();
@@ -89,6 +91,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
   };
   const callsOf = byQuery(surviving);
   const items = new Map(cell.dataset.items.map((item) => [item.id, item]));
+  const texts = plan.matrix.simulate === undefined ? completionsOf(written, answers) : null;
   const graded = answers
     .filter((answer) => !settled.has(answer.query_id))
     .map((answer) =>
@@ -98,6 +101,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
         calls: callsOf.get(answer.query_id) ?? [],
         energy: energies.get(answer.query_id) ?? null,
         items,
+        texts: texts?.get(completionKey(answer)) ?? new Map(),
       }),
     );
   const segments = [

@@ -41,6 +41,7 @@ const rowsOf = (cell: CellFile, verdicts: Verdicts, same: Partial<GradeRow>): Gr
     span_start: null,
     span_end: null,
     rule: 'numeric.format',
+    call_id: null,
     answer: null,
     answer_class: null,
     salvaged: null,
@@ -180,6 +181,36 @@ test('repeats are attempts: avg, pass, all and majority over the classes of answ
   expect(three?.pass_all_k).toBe(0);
   // c: of the four ways to leave one out, {1,2,3} and {0,1,2} go to the wrong pair, {0,1,3} and {0,2,3} are three-way ties.
   expect(three?.maj_at_k).toBeCloseTo((1 + 0 + (1 / 3 + 1 / 3) / 4) / 3, 12);
+});
+
+test('attempts within a query take the place of repeats, and change no figure of the answers', () => {
+  const { run, cell_id } = runWith('within', (cell) => [
+    ...both(cell),
+    ...rowsOf(
+      cell,
+      [
+        ['a', 0, 'correct', { call_id: '0', answer_class: 0 }],
+        ['a', 0, 'incorrect', { call_id: '1', answer_class: 1 }],
+        ['b', 0, 'correct', { call_id: '0', answer_class: 0 }],
+        ['b', 0, 'correct', { call_id: '1', answer_class: 0 }],
+      ],
+      {},
+    ),
+  ]);
+  const grading = gradingIn(run, cell_id);
+  expect(grading).toMatchObject({ differing: 1, known_bad_queries: 1 });
+  const [robust, official] = grading!.figures;
+  expect(robust?.accuracy).toMatchObject({ value: 2 / 3, n: 3 });
+  expect(robust?.attempts).toMatchObject({
+    k: 2,
+    items: 2,
+    avg_at_k: 0.75,
+    at: [
+      { k: 1, pass_at_k: 0.75 },
+      { k: 2, pass_at_k: 1, pass_all_k: 0.5, maj_at_k: 0.75 },
+    ],
+  });
+  expect(official?.attempts).toBeNull();
 });
 
 test('tables, page and files hold it; what an answer says is text', () => {

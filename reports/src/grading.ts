@@ -21,11 +21,11 @@ export interface ModeFigures {
   /** Over queries whose answer was judged right or wrong. */
   readonly answered_only: Share;
   readonly verdicts: Readonly<Record<Verdict, number>>;
-  /** Over repeats of items; null where no item was asked twice. */
+  /** Over repeats of items and the attempts of strategies that make several; null where no item has two. */
   readonly attempts: AttemptFigures | null;
 }
 
-/** Means over the items with at least k attempts; every repeat is an attempt. */
+/** Means over the items with at least k attempts: the calls that stood for an answer where there are several, else the repeats. */
 export interface AttemptFigures {
   /** Most attempts that every item has. */
   readonly k: number;
@@ -59,6 +59,7 @@ export interface Grading {
 const names = [
   'query_id',
   'item_id',
+  'call_id',
   'pass',
   'grader',
   'grader_version',
@@ -76,14 +77,14 @@ export function gradingOf(run: RunFolder, cell: CellFile): Grading | null {
   const { columns, rows } = readCellColumns(run, { cell, table: 'grades' }, names);
   if (rows === 0) return null;
   const passes = new Set([0, ...(cell.gradings ?? []).map(({ pass }) => pass)]);
-  const groups = new Map<string, number[]>();
+  const groups = new Map<string, RowGroup>();
   for (let row = 0; row < rows; row++) {
     const pass = columns.pass.values[row] ?? 0;
     if (!passes.has(pass)) continue;
     const key = `${pass}/${nameAt(columns.mode, row)}/${nameAt(columns.grader, row)}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [row]);
-    else group.push(row);
+    const group = groups.get(key) ?? { answers: [], attempts: [] };
+    groups.set(key, group);
+    (isAttempt(columns, row) ? group.attempts : group.answers).push(row);
   }
   const items = createTextIndex(columns.item_id);
   const table = { columns, item: items.addAll(), items: items.size(), seed: cell.seed };
@@ -93,6 +94,15 @@ export function gradingOf(run: RunFolder, cell: CellFile): Grading | null {
     .sort((a, b) => a.pass - b.pass || Number(b.mode === headline) - Number(a.mode === headline));
   return { headline, figures, ...comparedModes(columns, rows) };
 }
+
+/** Rows of one grading in one mode. */
+interface RowGroup {
+  readonly answers: number[];
+  /** Of the single calls behind answers that several made. */
+  readonly attempts: number[];
+}
+
+const isAttempt = ({ call_id }: GradeArrays, row: number): boolean => call_id.valid?.[row] !== 0;
 
 interface Names {
   readonly indices: Uint8Array | Uint16Array;
@@ -108,14 +118,14 @@ interface GradeTable {
   readonly seed: number;
 }
 
-function figuresOf(table: GradeTable, rows: readonly number[]): ModeFigures {
+function figuresOf(table: GradeTable, { answers: rows, attempts }: RowGroup): ModeFigures {
   const { columns, items, seed } = table;
   const [first = 0] = rows;
   const item = Int32Array.from(rows, (row) => table.item[row] ?? 0);
   const verdict = rows.map((row) => nameAt(columns.verdict, row));
-  const raw = Float64Array.from(rows, (row) =>
-    columns.score.valid?.[row] === 0 ? Number.NaN : (columns.score.values[row] ?? 0),
-  );
+  const scoreAt = (row: number) =>
+    columns.score.valid?.[row] === 0 ? Number.NaN : (columns.score.values[row] ?? 0);
+  const raw = Float64Array.from(rows, scoreAt);
   const share = (score: Float64Array, keep?: (at: number) => boolean): Share => {
     const { value, lo, hi, n } = accuracyOf(
       scoreSums({ length: rows.length, item, items, score }, keep),
@@ -139,7 +149,7 @@ function figuresOf(table: GradeTable, rows: readonly number[]): ModeFigures {
         : share(raw.map((score, at) => (inForm(at) || Number.isNaN(score) ? score : 0))),
     answered_only: share(raw, (at) => verdict[at] === 'correct' || verdict[at] === 'incorrect'),
     verdicts: counted(verdict),
-    attempts: attemptsOf(table, { rows, item, score: raw }),
+    attempts: attemptsOf(table, attempts.length > 0 ? attempts : rows, scoreAt),
   };
 }
 
@@ -150,27 +160,25 @@ function counted(found: readonly string[]): Record<Verdict, number> {
   return counts;
 }
 
-interface Attempts {
-  readonly rows: readonly number[];
-  readonly item: Int32Array;
-  readonly score: Float64Array;
-}
-
 interface Attempt {
   readonly score: number;
   readonly answer_class: number | null;
 }
 
-function attemptsOf({ columns, seed }: GradeTable, { rows, item, score }: Attempts): AttemptFigures | null {
+function attemptsOf(
+  { columns, item, seed }: GradeTable,
+  rows: readonly number[],
+  scoreAt: (row: number) => number,
+): AttemptFigures | null {
   const byItem = new Map<number, Attempt[]>();
-  for (const [at, row] of rows.entries()) {
-    const own = score[at] ?? Number.NaN;
+  for (const row of rows) {
+    const own = scoreAt(row);
     if (Number.isNaN(own)) continue;
-    const list = byItem.get(item[at] ?? 0) ?? [];
+    const list = byItem.get(item[row] ?? 0) ?? [];
     const valid = columns.answer_class.valid;
     const answer_class = valid?.[row] === 0 ? null : (columns.answer_class.values[row] ?? null);
     list.push({ score: own, answer_class });
-    byItem.set(item[at] ?? 0, list);
+    byItem.set(item[row] ?? 0, list);
   }
   const lists = [...byItem.values()];
   const k = lists.reduce((least, { length }) => Math.min(least, length), Number.POSITIVE_INFINITY);
@@ -214,7 +222,7 @@ function comparedModes(columns: GradeArrays, rows: number): Pick<Grading, 'diffe
   const verdictOf = new Map<number, string>();
   let [differing, known_bad_queries] = [0, 0];
   for (let row = 0; row < rows; row++) {
-    if (columns.pass.values[row] !== 0) continue;
+    if (columns.pass.values[row] !== 0 || isAttempt(columns, row)) continue;
     const query = queries.add(row);
     const verdict = nameAt(columns.verdict, row);
     const other = verdictOf.get(query);

@@ -189,6 +189,11 @@ export const grades = {
   query_id: req('text', '', 'Query that was answered.'),
   item_id: req('text', '', 'Item of the data set.'),
   sitting: req('uint16', '', 'Session of work that answered it.'),
+  call_id: opt(
+    'text',
+    '',
+    'Call whose own text was graded, where several attempts made the answer; null for the answer of the query.',
+  ),
   pass: req('uint16', '', '0 by the run itself, then one more with each later grading of the cell.'),
   grader: req('name', '', 'Grader that judged.'),
   grader_version: req('uint16', '', 'Its version.'),
