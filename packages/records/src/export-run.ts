@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PerwattError } from '@perwatt/core';
 import { writeArrow } from './arrow-export.js';
 import { replaceFile, writeParquet } from './compact-table.js';
 import { fileError } from './file-errors.js';
 import type { TornSegment } from './read-tables.js';
-import { openTables, type RunTables, type ViewName, viewNames } from './run-tables.js';
+import { openTables, type RunTables, type ViewName } from './run-tables.js';
 import { quoted } from './sql-engine.js';
 
 /** Formats that a run can be exported in. */
@@ -44,7 +45,7 @@ export interface Exported {
 export async function exportRun(path: string, options: ExportOptions): Promise<Exported> {
   const opened = await openTables(path);
   try {
-    const wanted = viewNames.filter((name) => options.tables?.includes(name) ?? true);
+    const wanted = wantedOf(opened, options.tables);
     makeOut(options.out);
     const files: ExportedFile[] = [];
     for (const table of wanted) files.push(await writers[options.format](opened, table, options.out));
@@ -54,6 +55,14 @@ export async function exportRun(path: string, options: ExportOptions): Promise<E
   } finally {
     opened.close();
   }
+}
+
+/** The tables to write, in the order of the run's. Throws `INPUT_INVALID` for one that it cannot have. */
+function wantedOf({ path, views }: RunTables, tables: ExportOptions['tables']): readonly ViewName[] {
+  const stranger = tables?.find((name) => !views.includes(name));
+  if (stranger !== undefined)
+    throw new PerwattError('INPUT_INVALID', `${path} has no table "${stranger}"; it has ${views.join(', ')}`);
+  return views.filter((name) => tables?.includes(name) ?? true);
 }
 
 function makeOut(folder: string): void {

@@ -1,9 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PublishedRow, published } from '@perwatt/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { exportRun } from './export-run.js';
 import { createPublishedRun, readPublished } from './published-run.js';
+import { openQueries } from './query-run.js';
 import { openRun } from './run-folder.js';
 import { verifyRun } from './verify-run.js';
 
@@ -54,6 +56,48 @@ test('rows and facts are read back as they were written', () => {
   const { path, manifest } = written(rows);
   expect(readPublished(path)).toEqual({ manifest, rows, torn: [] });
   expect(manifest).toMatchObject({ kind: 'published', run_id: 'imported', segment: { rows: 2 } });
+});
+
+test('its figures answer SQL, and nothing else of the folder does', async () => {
+  const { path } = written([row(12.5), row(null)]);
+  const run = await openQueries(path);
+  try {
+    const { rows } = await run.ask('SELECT metric, value, reason FROM published ORDER BY value');
+    const all = [];
+    for await (const some of rows) all.push(...some);
+    expect(all).toEqual([
+      ['power_w', 12.5, null],
+      ['power_w', null, 'not_stated'],
+    ]);
+    await expect(run.ask('SELECT * FROM queries')).rejects.toMatchObject({ code: 'SQL_INVALID' });
+    await expect(run.ask(`SELECT * FROM read_text('${join(root, '..')}/x')`)).rejects.toMatchObject({
+      code: 'SQL_INVALID',
+    });
+  } finally {
+    run.close();
+  }
+});
+
+test('its figures are exported, and a table that it cannot have is refused', async () => {
+  const { path } = written([row(12.5), row(null)]);
+  const out = join(root, 'out');
+  const { files, torn } = await exportRun(path, { format: 'json', out });
+  expect(torn).toEqual([]);
+  expect(files).toMatchObject([{ table: 'published', rows: 2 }]);
+  const lines = readFileSync(join(out, 'published.jsonl'), 'utf8').trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).value)).toEqual([12.5, null]);
+  await expect(exportRun(path, { format: 'json', out, tables: ['queries'] })).rejects.toMatchObject({
+    code: 'INPUT_INVALID',
+    message: expect.stringContaining('no table "queries"; it has published'),
+  });
+});
+
+test('a torn segment is named in the answer to SQL too', async () => {
+  const { path, manifest } = written([row(12.5)]);
+  truncateSync(join(path, manifest.segment.file), 100);
+  const run = await openQueries(path);
+  run.close();
+  expect(run.torn).toMatchObject([{ file: 'published-0.arrows', rows: 0 }]);
 });
 
 test('whoever opens it as a measured run is told what it is', () => {

@@ -20,10 +20,10 @@ export interface QueryableRun extends Pick<RunTables, 'torn' | 'close'> {
 
 /** Opens the run at `path` for queries. Nothing but its own tables can be reached from them. */
 export async function openQueries(path: string, options: TablesOptions = {}): Promise<QueryableRun> {
-  const { db, run, torn, scratch, close } = await openTables(path, options);
+  const { db, path: folder, torn, scratch, close } = await openTables(path, options);
   const { connection } = db;
   for (const setting of [
-    `allowed_directories = [${quoted(run.path)}, ${quoted(scratch)}]`,
+    `allowed_directories = [${quoted(folder)}, ${quoted(scratch)}]`,
     'enable_external_access = false',
     'lock_configuration = true',
   ])

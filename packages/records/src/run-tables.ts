@@ -4,8 +4,9 @@ import { basename, join } from 'node:path';
 import { type Column, PerwattError, type TableName, tables } from '@perwatt/core';
 import { cellsStatements } from './cells-view.js';
 import { compactPower, compactTables, isClosed } from './compact-run.js';
-import { type CompactedTable, parquetFacts } from './compact-table.js';
+import { type CompactedTable, compactTable, parquetFacts } from './compact-table.js';
 import type { CellFile, PowerFile } from './manifest.js';
+import { publishedManifest } from './published-run.js';
 import type { TornSegment } from './read-tables.js';
 import { readableCells } from './run-cells.js';
 import { openRun, type RunFolder } from './run-folder.js';
@@ -13,15 +14,20 @@ import { cellTables, powerTables } from './run-segments.js';
 import { type Database, openDatabase, quoted } from './sql-engine.js';
 import { sqlType } from './staged-table.js';
 
-/** The views of a run: its tables, and one row a cell. */
-export const viewNames = [...cellTables, ...powerTables, 'cells'] as const;
+const measuredViews = [...cellTables, ...powerTables, 'cells'] as const;
+
+/** The views of runs: tables and one row a cell of a measured one, or the figures of an imported one. */
+export const viewNames = [...measuredViews, 'published'] as const;
 /** One of `viewNames`. */
 export type ViewName = (typeof viewNames)[number];
 
 /** A run's tables as views of a database in memory. */
 export interface RunTables {
   readonly db: Database;
-  readonly run: RunFolder;
+  /** Folder of the run. */
+  readonly path: string;
+  /** Those of `viewNames` that it has. */
+  readonly views: readonly ViewName[];
   /** What could not be read, with its folder; the views hold the rest. */
   readonly torn: readonly TornSegment[];
   /** A folder for files that are gone when the tables are closed. */
@@ -36,10 +42,32 @@ export interface TablesOptions {
 
 /**
  * Opens the tables of the run at `path` as views. Parquet files that are missing or out of date are made first: for closed
- * cells beside the segments, for what is still written, or where the folder can't be written, in a scratch folder.
+ * cells beside the segments, for what is still written, or where the folder can't be written, in a scratch folder. An
+ * imported run has one view of the figures that others published.
  */
-export async function openTables(path: string, { threads = 1 }: TablesOptions = {}): Promise<RunTables> {
-  const run = openRun(path);
+export function openTables(path: string, options: TablesOptions = {}): Promise<RunTables> {
+  const run = measuredRun(path);
+  return run === null
+    ? openWith(options, (db, scratch) => publishedViews(db, path, scratch))
+    : openWith(options, (db, scratch) => measuredViewsOf(db, run, scratch));
+}
+
+/** The run at `path`; null for an imported one. */
+function measuredRun(path: string): RunFolder | null {
+  try {
+    return openRun(path);
+  } catch (error) {
+    if (error instanceof PerwattError && error.code === 'RUN_PUBLISHED') return null;
+    throw error;
+  }
+}
+
+type Views = Pick<RunTables, 'path' | 'views' | 'torn'>;
+
+async function openWith(
+  { threads = 1 }: TablesOptions,
+  makeViews: (db: Database, scratch: string) => Promise<Views>,
+): Promise<RunTables> {
   const scratch = mkdtempSync(join(tmpdir(), 'perwatt-sql-'));
   let db: Database | null = null;
   const close = () => {
@@ -48,17 +76,35 @@ export async function openTables(path: string, { threads = 1 }: TablesOptions = 
   };
   try {
     db = await openDatabase(join(scratch, 'spill'), threads);
-    const { cells, broken } = readableCells(run);
-    const parts = await compactAll(db, run, { cells, scratch });
-    for (const statement of cellsStatements(cells)) await db.connection.run(statement);
-    for (const table of [...cellTables, ...powerTables]) await makeView(db, table, parts);
+    const views = await makeViews(db, scratch);
     await db.connection.run('CREATE MACRO exact_sum(x) AS sum(CAST(x AS DECIMAL(38, 12)))');
-    const lost = broken.map(({ cell_id, reason }) => ({ file: `cells/${cell_id}`, reason, rows: 0 }));
-    return { db, run, scratch, torn: [...lost, ...parts.flatMap(tornOf)], close };
+    return { db, scratch, ...views, close };
   } catch (error) {
     close();
     throw error;
   }
+}
+
+async function measuredViewsOf(db: Database, run: RunFolder, scratch: string): Promise<Views> {
+  const { cells, broken } = readableCells(run);
+  const parts = await compactAll(db, run, { cells, scratch });
+  for (const statement of cellsStatements(cells)) await db.connection.run(statement);
+  for (const table of [...cellTables, ...powerTables]) await makeView(db, table, parts);
+  const lost = broken.map(({ cell_id, reason }) => ({ file: `cells/${cell_id}`, reason, rows: 0 }));
+  return { path: run.path, views: measuredViews, torn: [...lost, ...parts.flatMap(tornOf)] };
+}
+
+/** Figures of others are few: their Parquet file is made anew each time, and not kept. */
+async function publishedViews(db: Database, path: string, scratch: string): Promise<Views> {
+  const { segment } = publishedManifest(path);
+  const sources = [{ path: join(path, segment.file), entry: segment }];
+  const table = await compactTable(db, {
+    table: 'published',
+    sources,
+    out: join(scratch, 'published.parquet'),
+  });
+  await makeView(db, 'published', [{ ...table, place: '.' }]);
+  return { path, views: ['published'], torn: table.torn };
 }
 
 /** A Parquet file, and where its segments stand within the run. */

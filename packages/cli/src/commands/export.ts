@@ -19,6 +19,8 @@ Formats:
   json         one JSON object a line (.jsonl)
   huggingface  a folder that datasets.load_from_disk opens, one split a table
 
+An imported run has one table, published.
+
 Examples:
   perwatt export runs/<id> --format parquet --out /tmp/tables
   perwatt export runs/<id> --format csv --table queries --table cells --out /tmp/sheets`;

@@ -22,6 +22,7 @@ Views:
   samples    one row a reading of a power domain, with the file it stands in
   channels   readings beside power: temperatures, clocks, throttling
   cells      one row a cell: its point, verdict, and energies over the domains of the total
+  published  one row a figure of an imported run, which has no other view
 
 The columns of a view: perwatt query RUN "DESCRIBE queries". A run can only be read.
 
@@ -32,6 +33,7 @@ sum(x), and ORDER BY.
 Examples:
   perwatt query runs/<id> "SELECT model, avg(score), exact_sum(energy_gross_j) FROM queries GROUP BY model ORDER BY model"
   perwatt query runs/<id> --csv "FROM cells" > cells.csv
+  perwatt query runs/ml-energy "SELECT accelerator, count(*) FROM published GROUP BY ALL ORDER BY ALL"
   perwatt query runs/<id> --json "SELECT verdict, count(*) AS n FROM queries GROUP BY verdict ORDER BY verdict"`;
 
 /** `perwatt query`: SQL over the tables of a run. */
