@@ -96,6 +96,8 @@ export interface MergedRun {
   readonly clocks: readonly ClockZero[];
   /** Ids of the cells that came from it, in its order. */
   readonly cells: readonly string[];
+  /** Its matrix, where not all runs had the same. */
+  readonly matrix?: MatrixFile;
 }
 
 /** The machine a run was made on. Null where the system does not tell. */
@@ -360,6 +362,8 @@ export interface CellFile {
   readonly skipped?: string | null;
   /** Where a rule ends the repeats: how it stands; `repeats` is then the most there may be. */
   readonly stopping?: StoppingFacts;
+  /** The runs whose repeats it holds, where they are several; rows keep the id of theirs. */
+  readonly merged_from?: readonly string[];
 }
 
 /** One grading of a cell's stored answers after the run. */

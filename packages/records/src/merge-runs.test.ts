@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { MatrixFile } from '@perwatt/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mergeRuns } from './merge-runs.js';
 import { openRun } from './run-folder.js';
@@ -66,6 +67,121 @@ describe('runs of one matrix', () => {
   });
 });
 
+/** Gives a run another matrix, as if it had been made of it. */
+function rewriteMatrix(path: string, matrix: MatrixFile): void {
+  const file = join(path, 'run.json');
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), matrix }));
+}
+
+describe('a cell that two runs measured', () => {
+  const pair = () => {
+    const [a, b] = [hostA(), hostB({ worked: ['a', 'c'] })];
+    const observed = (run: typeof a, hash: string) =>
+      run.writeCell({ ...run.readCell('c-a'), hashes: { declared: 'd', resolved: 'r', observed: hash } });
+    return { a, b, observed };
+  };
+
+  test('is one with the repeats of both, every row and joule of theirs, and says so', () => {
+    const { a, b, observed } = pair();
+    observed(a, 'same');
+    observed(b, 'same');
+    const out = join(root, 'both');
+    expect(mergeRuns([a.path, b.path], out)).toMatchObject({ measured: 2, cells: 3 });
+    const both = openRun(out);
+    const cell = both.readCell('c-a');
+    expect(cell).toMatchObject({
+      status: 'done',
+      repeats: 2,
+      run_id: 'run-a',
+      merged_from: ['run-a', 'run-b'],
+      hashes: { observed: 'same' },
+    });
+    expect(cell.sittings.map(({ sitting }) => sitting)).toEqual([0, 1]);
+    const rows = both.readQueries('c-a').rows;
+    expect(new Set(rows.map(({ query_id }) => query_id)).size).toBe(80);
+    const parts = [a, b].map((run) => run.readQueries('c-a').rows);
+    expect(rows.slice(0, 40)).toEqual(parts[0]);
+    expect(rows.slice(40)).toEqual(
+      parts[1]!.map((row) => ({ ...row, repeat: 1, sitting: 1, query_id: row.query_id.replace(/0$/, '1') })),
+    );
+    for (const key of ['queries_j', 'meter_j', 'unattributed_j'] as const) {
+      const of = (run: typeof a) => run.readCell('c-a').ledgers[0]?.[key] ?? 0;
+      expect(cell.ledgers[0]?.[key]).toBeCloseTo(of(a) + of(b), 9);
+    }
+    const queries = new Set(rows.map(({ query_id }) => query_id));
+    for (const table of [both.readCalls('c-a').rows, both.readTexts('c-a').rows]) {
+      expect(table).toHaveLength(80);
+      expect(table.every(({ query_id }) => queries.has(query_id))).toBe(true);
+    }
+    const merged = cell.verdict?.reasons.find(({ code }) => code === 'merged');
+    expect(merged?.text).toBe(
+      'its repeats come from several runs: 1 of run-a on ha, 1 of run-b on hb; the same repeat of each was drawn with the same seed',
+    );
+    expect(cell.verdict).toMatchObject({
+      state: 'flagged',
+      reasons: [{ code: 'quick' }, { code: 'merged' }],
+    });
+    expect(both.manifest.merged?.map(({ run_id, cells: ids }) => [run_id, ids])).toEqual([
+      ['run-a', ['c-a']],
+      ['run-b', ['c-a', 'c-c']],
+    ]);
+    expect(verifyRun(out).findings).toEqual([]);
+  });
+
+  test('by other servers is flagged for it', () => {
+    const { a, b, observed } = pair();
+    observed(a, 'one');
+    observed(b, 'other');
+    mergeRuns([a.path, b.path], join(root, 'both'));
+    const cell = openRun(join(root, 'both')).readCell('c-a');
+    expect(cell.hashes).toEqual({ declared: 'd', resolved: 'r' });
+    expect(cell.verdict?.reasons.find(({ code }) => code === 'drift')?.text).toBe(
+      'what answered it differs between the runs: run-a one, run-b other',
+    );
+  });
+
+  test('can be put together with those of a third', () => {
+    const { a, b } = pair();
+    const c = smallRun(root, { run_id: 'run-c', cells, worked: ['a'], boot_id: 'boot-c' });
+    mergeRuns([a.path, b.path], join(root, 'two'));
+    mergeRuns([join(root, 'two'), c.path], join(root, 'three'));
+    const three = openRun(join(root, 'three'));
+    expect(three.readCell('c-a')).toMatchObject({ repeats: 3, merged_from: ['run-a', 'run-b', 'run-c'] });
+    expect(three.readQueries('c-a').rows.map(({ repeat }) => repeat)).toEqual(
+      [0, 1, 2].flatMap((repeat) => Array(40).fill(repeat)),
+    );
+    expect(verifyRun(join(root, 'three')).findings).toEqual([]);
+  });
+});
+
+describe('runs of several matrices', () => {
+  test('become one whose axes are those of all, and which keeps the matrix of each', () => {
+    const [a, b] = [hostA(), hostB({ worked: ['a', 'c'], matrix_sha256: '0'.repeat(64) })];
+    const { axes } = b.manifest.matrix;
+    const other: MatrixFile = {
+      ...b.manifest.matrix,
+      name: 'n',
+      exclude: [{ model: 'x' }],
+      axes: { ...axes, model: [{ id: 'm', when: { dataset: 'd' } }, { id: 'x' }] },
+      endpoints: { e: { url: 'http://h/v1', api: 'chat', idle_timeout_s: 1, headers_timeout_s: 1 } },
+    };
+    rewriteMatrix(b.path, other);
+    mergeRuns([a.path, b.path], join(root, 'both'));
+    const { manifest } = openRun(join(root, 'both'));
+    expect(manifest.matrix).toMatchObject({
+      name: 'm+n',
+      axes: { model: [{ id: 'm' }, { id: 'x' }], dataset: [{ id: 'd' }] },
+      endpoints: other.endpoints,
+    });
+    expect(manifest.matrix).not.toHaveProperty('exclude');
+    expect(manifest.matrix.axes.model[0]).toEqual({ id: 'm' });
+    expect(manifest.matrix_sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(manifest.merged?.map(({ matrix }) => matrix?.name)).toEqual(['m', 'n']);
+    expect(openRun(join(root, 'both')).readCell('c-a').repeats).toBe(2);
+    expect(verifyRun(join(root, 'both')).findings).toEqual([]);
+  });
+});
+
 describe('nothing is merged', () => {
   const refused = (paths: readonly string[], message: RegExp) => {
     const out = join(root, 'both');
@@ -75,22 +191,41 @@ describe('nothing is merged', () => {
     expect(existsSync(out)).toBe(false);
   };
 
-  test('of different matrices', () => {
+  test('of matrices that hold different things for all cells, or call them by one name', () => {
+    const other = (changes: Partial<MatrixFile>) => {
+      const b = hostB({ matrix_sha256: '0'.repeat(64) });
+      rewriteMatrix(b.path, { ...b.manifest.matrix, ...changes });
+      return b.path;
+    };
+    const a = hostA().path;
     refused(
-      [hostA().path, hostB({ matrix_sha256: '0'.repeat(64) }).path],
-      /run-b is a run of another matrix than .*run-a$/,
+      [a, other({ protocol: 'quick' })],
+      /^protocol of .*run-a is "standard", that of .*run-b "quick"$/,
     );
   });
-  test('of a cell that two worked on', () => {
+  test('of axis values that are one thing here and another there', () => {
+    const b = hostB({ matrix_sha256: '0'.repeat(64) });
+    const { axes } = b.manifest.matrix;
+    rewriteMatrix(b.path, { ...b.manifest.matrix, axes: { ...axes, model: [{ id: 'm', path: '/w.gguf' }] } });
+    refused([hostA().path, b.path], /^axes\.model "m" is one thing in .*run-a and another in .*run-b$/);
+  });
+  test('of equal cells that are not done, or were metered otherwise', () => {
+    const [a, b] = [hostA(), hostB({ worked: ['a'] })];
+    const cell = b.readCell('c-a');
+    b.writeCell({ ...cell, status: 'running' });
     refused(
-      [hostA().path, hostB({ worked: ['a'] }).path],
-      /^cell c-a was worked on in .*run-a and in .*run-b; 40 queries have rows in both$/,
+      [a.path, b.path],
+      /^cell c-a was worked on in .*run-a and in .*run-b, but it is not done in .*run-b$/,
     );
+    b.writeCell({ ...cell, ledgers: cell.ledgers.map((own) => ({ ...own, domain: 'nvml:0' })) });
+    refused([a.path, b.path], /but it was metered by rapl:0:package-0 in .*run-a and by nvml:0 in .*run-b$/);
   });
   test('of one run, or one twice', () => {
     const { path } = hostA();
     refused([path], /^1 runs given/);
     refused([path, path], /^run run-a is given twice$/);
+    mergeRuns([path, hostB().path], join(root, 'two'));
+    refused([join(root, 'two'), path], /^run run-a is given twice$/);
   });
   test('of clocks that nobody can tell apart', () => {
     refused([hostA({ boot_id: null }).path, hostB({ boot_id: null }).path], /don't say which clock/);

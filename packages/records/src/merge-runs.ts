@@ -1,10 +1,12 @@
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { PerwattError } from '@perwatt/core';
+import { type CellPart, combineCells, whyNotOne } from './combine-cells.js';
 import { syncFolder } from './durable-file.js';
 import { fileError } from './file-errors.js';
 import { fileName } from './file-names.js';
 import type { CellFile, MergedRun, PowerFile, RunManifest } from './manifest.js';
+import { mergedMatrix } from './merged-matrix.js';
 import { createRun, openRun, type RunFolder } from './run-folder.js';
 import { cellSegments, cellTables, powerSegment, powerTables } from './run-segments.js';
 
@@ -18,10 +20,10 @@ export interface Merged {
 }
 
 /**
- * Puts runs of one matrix, made in several places, into a new run at `out`. Segments are copied byte for byte; cells and rows
- * keep the id of the run they come from, and the manifest says on which host each was made. Throws `INPUT_INVALID` for
- * runs of different matrices, a run given twice, or a cell that two of them worked on; `RUN_IN_USE` while one is running.
- * Leaves nothing behind when it fails.
+ * Puts runs, made in several places or of several matrices, into a new run at `out`. Segments are copied byte for byte; cells and
+ * rows keep the id of the run they come from, and the manifest says on which host each was made. A cell that several runs measured
+ * is one with the repeats of all. Throws `INPUT_INVALID` for a run given twice, matrices that don't go together, or equal cells
+ * that can't be one; `RUN_IN_USE` while one is running. Leaves nothing behind when it fails.
  */
 export function mergeRuns(paths: readonly string[], out: string): Merged {
   const runs = paths.map(openRun);
@@ -39,13 +41,9 @@ function checkRuns(runs: readonly RunFolder[]): void {
   const [first, ...others] = runs;
   if (first === undefined || others.length === 0)
     throw new PerwattError('INPUT_INVALID', `${runs.length} runs given where two or more are wanted`);
-  const { matrix_sha256 } = first.manifest;
-  const other = others.find(({ manifest }) => manifest.matrix_sha256 !== matrix_sha256);
-  if (other !== undefined)
-    throw new PerwattError('INPUT_INVALID', `${other.path} is a run of another matrix than ${first.path}`, {
-      hint: 'Merge runs of one matrix file; use `perwatt compare` for runs of different ones.',
-    });
-  const ids = runs.map(({ manifest }) => manifest.run_id);
+  const ids = runs.flatMap(
+    ({ manifest: { run_id, merged } }) => merged?.map((each) => each.run_id) ?? [run_id],
+  );
   const twice = ids.find((id, i) => ids.indexOf(id) !== i);
   if (twice !== undefined) throw new PerwattError('INPUT_INVALID', `run ${twice} is given twice`);
   const timeless = runs.filter(
@@ -67,38 +65,39 @@ function lockIfWritable(run: RunFolder): () => void {
   }
 }
 
-/** A cell, and the run that it is taken from. */
+/** A cell, and the runs that it is taken from: all that worked on it, or the first that planned it. */
 interface Origin {
-  readonly run: RunFolder;
-  readonly cell: CellFile;
+  readonly cell_id: string;
+  readonly parts: readonly CellPart[];
 }
 
 const hasData = ({ sittings, segments }: CellFile): boolean => sittings.length > 0 || segments.length > 0;
 
-/** For every cell the run that worked on it, or the first that planned it; worked cells first, run by run. */
+const isMeasured = ({ parts }: Origin): boolean => parts.some(({ cell }) => hasData(cell));
+
+/** Every cell with its origin; worked cells first, run by run. */
 function originsOf(runs: readonly RunFolder[]): Origin[] {
-  const worked = new Map<string, Origin>();
-  const planned = new Map<string, Origin>();
+  const worked = new Map<string, CellPart[]>();
+  const planned = new Map<string, CellPart[]>();
   for (const run of runs) {
     for (const cell of run.cells()) {
-      const known = worked.get(cell.cell_id);
-      if (!hasData(cell)) planned.set(cell.cell_id, planned.get(cell.cell_id) ?? { run, cell });
-      else if (known !== undefined) throw clash(known, { run, cell });
-      else worked.set(cell.cell_id, { run, cell });
+      const known = hasData(cell) ? worked : planned;
+      known.set(cell.cell_id, [...(known.get(cell.cell_id) ?? []), { run, cell }]);
     }
   }
-  return [...worked.values(), ...[...planned].filter(([id]) => !worked.has(id)).map(([, origin]) => origin)];
+  const rest = [...planned]
+    .filter(([id]) => !worked.has(id))
+    .map(([id, parts]) => [id, parts.slice(0, 1)] as const);
+  return [...worked, ...rest].map(([cell_id, parts]) => ({ cell_id, parts: checked(cell_id, parts) }));
 }
 
-function clash(a: Origin, b: Origin): PerwattError {
-  const id = a.cell.cell_id;
-  const ids = new Set(a.run.readQueries(id).rows.map((row) => row.query_id));
-  const common = b.run.readQueries(id).rows.filter((row) => ids.has(row.query_id)).length;
-  return new PerwattError(
-    'INPUT_INVALID',
-    `cell ${id} was worked on in ${a.run.path} and in ${b.run.path}; ${common} queries have rows in both`,
-    { hint: 'Leave out one of the runs, or give each host cells of its own.' },
-  );
+function checked(cell_id: string, parts: readonly CellPart[]): readonly CellPart[] {
+  const why = parts.length < 2 ? null : whyNotOne(parts);
+  if (why === null) return parts;
+  const places = parts.map(({ run }) => run.path).join(' and in ');
+  throw new PerwattError('INPUT_INVALID', `cell ${cell_id} was worked on in ${places}, but ${why}`, {
+    hint: 'Leave out one of the runs, or finish the cell with `perwatt run --resume` where it is open.',
+  });
 }
 
 function merge(runs: readonly RunFolder[], out: string): Merged {
@@ -106,23 +105,30 @@ function merge(runs: readonly RunFolder[], out: string): Merged {
   const power = runs.map((run, i) => run.manifest.power.map((file) => renamed(file, i)));
   const merged = createRun(dirname(out), manifestOf(basename(out), { runs, origins, power: power.flat() }));
   try {
-    for (const [position, { run, cell }] of origins.entries()) {
-      merged.writeCell({ ...cell, position });
-      const folder = merged.cellFolder(cell.cell_id);
-      for (const source of cellTables.flatMap((table) => cellSegments(run, cell, table)))
-        copySegment(source.path, join(folder, basename(source.path)));
-      syncFolder(folder);
-    }
+    for (const [position, { parts }] of origins.entries()) writeOrigin(merged, parts, position);
     for (const [i, run] of runs.entries()) copyPower(run, merged, i);
     syncFolder(merged.powerFolder);
-    const done = origins.every(({ cell }) => cell.status === 'done');
+    const done = origins.every(({ parts }) => parts.every(({ cell }) => cell.status === 'done'));
     merged.updateManifest({ status: done ? 'done' : 'interrupted' });
   } catch (error) {
     rmSync(merged.path, { recursive: true, force: true });
     throw error;
   }
-  const measured = origins.filter(({ cell }) => hasData(cell)).length;
+  const measured = origins.filter(isMeasured).length;
   return { path: merged.path, manifest: merged.manifest, measured, cells: origins.length };
+}
+
+/** The first part's segments as they are, the rows of others moved on behind them. */
+function writeOrigin(merged: RunFolder, parts: readonly CellPart[], position: number): void {
+  const [first] = parts;
+  if (first === undefined) return;
+  const { run, cell } = first;
+  merged.writeCell({ ...cell, position });
+  const folder = merged.cellFolder(cell.cell_id);
+  for (const source of cellTables.flatMap((table) => cellSegments(run, cell, table)))
+    copySegment(source.path, join(folder, basename(source.path)));
+  if (parts.length > 1) merged.writeCell({ ...combineCells(merged, parts), position });
+  syncFolder(folder);
 }
 
 interface Parts {
@@ -143,21 +149,37 @@ function manifestOf(run_id: string, { runs, origins, power }: Parts): RunManifes
     ...shared,
     run_id,
     status: 'running',
-    order: origins.map(({ cell }) => cell.cell_id),
+    order: origins.map(({ cell_id }) => cell_id),
+    ...mergedMatrix(runs.map(({ path, manifest }) => ({ path, ...manifest }))),
     clocks: manifests.flatMap(({ clocks }) => clocks),
     left_out: leftOutByAll,
     power,
-    merged: runs.flatMap((run) => mergedFrom(run, origins)),
+    merged: runs.flatMap((run) => mergedFrom(run, { origins, several: differ(manifests) })),
   };
 }
 
+const differ = (manifests: readonly RunManifest[]): boolean =>
+  new Set(manifests.map(({ matrix_sha256 }) => matrix_sha256)).size > 1;
+
+interface From {
+  readonly origins: readonly Origin[];
+  /** Whether the runs are of several matrices. */
+  readonly several: boolean;
+}
+
 /** Where the cells of one run come from; a run that was merged before says it for itself. */
-function mergedFrom(run: RunFolder, origins: readonly Origin[]): MergedRun[] {
-  const { run_id, perwatt_version, host, clocks, merged } = run.manifest;
-  const taken = new Set(origins.filter((o) => o.run === run && hasData(o.cell)).map((o) => o.cell.cell_id));
+function mergedFrom(run: RunFolder, { origins, several }: From): MergedRun[] {
+  const { run_id, perwatt_version, host, clocks, merged, matrix, order } = run.manifest;
+  const taken = new Set(
+    origins
+      .filter(({ parts }) => parts.some((part) => part.run === run && hasData(part.cell)))
+      .map(({ cell_id }) => cell_id),
+  );
+  const own = several ? { matrix } : {};
   if (merged !== undefined)
-    return merged.map((each) => ({ ...each, cells: each.cells.filter((id) => taken.has(id)) }));
-  return [{ run_id, perwatt_version, host, clocks, cells: run.manifest.order.filter((id) => taken.has(id)) }];
+    return merged.map((each) => ({ ...own, ...each, cells: each.cells.filter((id) => taken.has(id)) }));
+  const cells = order.filter((id) => taken.has(id));
+  return [{ run_id, perwatt_version, host, clocks, cells, ...own }];
 }
 
 /** A power file under a name that no other run has. */

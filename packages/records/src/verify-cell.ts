@@ -19,7 +19,10 @@ export function checkCell(run: RunFolder, cell: CellFile): Checked {
   const crashed = new Set(cell.sittings.filter(({ state }) => state !== 'closed').map((s) => s.sitting));
   const open = cell.status !== 'done' && cell.status !== 'failed';
   const { model, accelerator, dataset, strategy } = cell.point;
-  const own = { run_id: new Set([cell.run_id]), cell_id: new Set([cell.cell_id]) };
+  const own = {
+    run_id: new Set([cell.run_id, ...(cell.merged_from ?? [])]),
+    cell_id: new Set([cell.cell_id]),
+  };
   const ofQuery = {
     model: new Set([model]),
     accelerator: new Set([accelerator]),

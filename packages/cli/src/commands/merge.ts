@@ -4,17 +4,22 @@ import { Command } from 'commander';
 import type { Io } from '../io.js';
 
 const help = `
-The runs must be of one matrix (the same hash), and no cell may have been worked on in two of them. Segments are copied
-byte for byte; rows and cells keep the id of the run they come from, and run.json says on which host each was made. What is
-still open is resumed in the runs it was planned in; then merge again.
+The runs may be of one matrix, made on several hosts, or of several that have protocol and sharing of energy in common and
+call equal things by equal names. Segments are copied byte for byte; rows and cells keep the id of the run they come from, and
+run.json says on which host and of which matrix each was made. What is still open is resumed in the runs it was planned in;
+then merge again.
+
+Equal cells (the same resolved hash) that several runs finished become one with the repeats of all, numbered on, and flagged
+as merged; where what answered them differs, as drift too. Cells that were metered by other meters are not put together: no
+total would hold for both.
 
 Example:
   perwatt merge runs/host-a runs/host-b --out runs/both`;
 
-/** `perwatt merge`: several hosts' runs of one matrix as one run. */
+/** `perwatt merge`: runs of several hosts, or of several matrices, as one run. */
 export const mergeCommand = (io: Io): Command =>
   new Command('merge')
-    .description('Put runs of one matrix, made in several places, into one')
+    .description('Put runs, made in several places or of several matrices, into one')
     .argument('<run...>', 'run folders, two or more')
     .requiredOption('--out <dir>', 'folder of the new run; must not exist')
     .option('--json', 'print what was made as JSON')
