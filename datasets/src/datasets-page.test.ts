@@ -19,3 +19,12 @@ test('the page has every card, with its licence, its known bad items and its has
     for (const { sha256 } of card.copies) expect(section).toContain(sha256);
   }
 });
+
+test('every generated set has its options on it', () => {
+  const generated = datasetsPage().split('## Generated sets\n')[1]!;
+  for (const { id, kind, options } of datasetCatalogue()) {
+    if (kind !== 'generated') continue;
+    const own = generated.split(`### ${id}\n`)[1]?.split('\n### ')[0] ?? '';
+    for (const { name, summary } of options) expect(own).toContain(`- \`${name}\`: ${summary}.`);
+  }
+});

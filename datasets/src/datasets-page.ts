@@ -68,11 +68,28 @@ A pull is pinned: the commit of the repository and the sha256 of each file stand
 is no longer the same is an error. HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are those of the hub's own client; PERWATT_CACHE is the
 folder of the cache. A *gated* set needs an account that accepted its terms, and HF_TOKEN; one *by hand* is fetched from its
 source and given by path. Items whose gold is known to be wrong or ambiguous are marked, and the report has a second accuracy without
-them. Generated sets need no files: \`perwatt datasets list\` has them.`;
+them. [Generated sets](#generated-sets) need no files.`;
+
+const generatedHead = `## Generated sets
+
+Made from a seed, on this machine, without files or network: the same seed gives the same questions on every machine, a lower \`limit\`
+the first of them, and each question has one id whatever the seed. Answers are checked exactly. \`level\` and the other options stand
+beside \`kind\` in a matrix. [docs/worlds.md](worlds.md) tells of the worlds, the program language and the puzzles.`;
+
+const generatedRow = ({ id, grader, summary }: CatalogueEntry): string =>
+  `| [\`${id}\`](#${id}) | ${cell(summary)} | ${cell(grader)} |`;
+
+const generatedSection = ({ id, options }: CatalogueEntry): string[] => [
+  `### ${id}`,
+  '',
+  ...options.map(({ name, summary }) => `- \`${name}\`: ${summary}.`),
+  '',
+];
 
 /** `docs/datasets.md`, made from the cards. Ends in a newline. */
 export function datasetsPage(entries: readonly CatalogueEntry[] = datasetCatalogue()): string {
   const published = entries.filter(isPublished);
+  const generated = entries.filter(({ kind }) => kind === 'generated');
   const lines = [
     head,
     '',
@@ -83,6 +100,13 @@ export function datasetsPage(entries: readonly CatalogueEntry[] = datasetCatalog
     '## Cards',
     '',
     ...published.flatMap((entry) => [...section(entry)]),
+    generatedHead,
+    '',
+    '| id | what is asked | grader |',
+    '| --- | --- | --- |',
+    ...generated.map(generatedRow),
+    '',
+    ...generated.flatMap(generatedSection),
   ];
   return `${lines.join('\n').trimEnd()}\n`;
 }

@@ -65,7 +65,7 @@ const MAX_FAILURES = 2000;
 
 /** A loader of a generated data set: levels, options, distinct questions with stable ids, a limit that keeps the first ones. */
 export function generatedSet<L extends GeneratedLevel>(set: GeneratedSet<L>): Loader {
-  const levels = set.levels.map((l, i) => `${i + 1} ${l.summary}`).join('; ');
+  const levels = set.levels.map((l, i) => `${i + 1}: ${l.summary}`).join('; ');
   const options: readonly OptionInfo[] = [
     { name: 'level', summary: `1 to ${set.levels.length}, default 1: ${levels}` },
     ...set.options,
