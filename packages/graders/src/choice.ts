@@ -2,8 +2,9 @@ import type { GradeInput, Grader } from '@perwatt/core';
 import { findChoice, firstChoiceEnd, normalise, type Options } from './choice-find.js';
 import { labelName, labelsFor } from './choice-labels.js';
 import { findOfficial } from './choice-official.js';
-import { decide, decideOfficial } from './decide.js';
-import { checkPolicies } from './policy.js';
+import { findGpqa, findSuperGpqa } from './choice-supergpqa.js';
+import { decide, decideOfficial, type Found } from './decide.js';
+import { checkPolicies, choicePolicy } from './policy.js';
 import { cutNextQuestion, prepare } from './prepare.js';
 
 /** Options assumed where neither their texts nor their number are known: as many as there are letters. */
@@ -12,11 +13,12 @@ const UNKNOWN_COUNT = 26;
 /**
  * Grades the choice of one option. Robust mode reads, best first, the demanded format ("Answer: X", "the answer is (X)",
  * `<answer>`, a bare label), a box or anchor phrase, the last line, an option's text, the first line; the last match of
- * the best rank wins, and nothing is ever guessed. Official mode is MMLU-Pro's cascade without its random draw.
+ * the best rank wins, and nothing is ever guessed. Official mode is the cascade of the item's benchmark:
+ * MMLU-Pro's without its random draw, SuperGPQA's or GPQA's.
  */
 export const choice: Grader = {
   id: 'choice',
-  version: 1,
+  version: 2,
   grade(input) {
     checkPolicies(input.policy);
     return input.mode === 'official' ? gradeOfficial(input) : gradeRobust(input);
@@ -59,9 +61,25 @@ function goldIndex(gold: string, { labels, texts }: Options): number | null {
   return index === -1 ? null : index;
 }
 
+/** The cascade of the item's benchmark: the policy `official`, else `data.official`, else MMLU-Pro's. */
+function cascadeOf({ policy, data, options }: GradeInput): (text: string) => Found<string> {
+  const named = data?.['official'];
+  const asked = policy?.['official'] ?? (cascades.some((name) => name === named) ? named : undefined);
+  switch (choicePolicy({ official: asked ?? cascades[0] }, 'official', cascades)) {
+    case 'mmlu-pro':
+      return findOfficial;
+    case 'supergpqa':
+      return (text) => findSuperGpqa(text, options ?? []);
+    case 'gpqa':
+      return findGpqa;
+  }
+}
+
+const cascades = ['mmlu-pro', 'supergpqa', 'gpqa'] as const;
+
 function gradeOfficial(input: GradeInput) {
   return decideOfficial<string>(input, {
-    find: findOfficial,
+    find: cascadeOf(input),
     compare: (letter) => ({ correct: letter === input.gold, reason: null, flags: [] }),
     goldProblem: null,
   });

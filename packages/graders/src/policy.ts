@@ -14,6 +14,7 @@ const known = [
   'equationVsValue',
   'f1',
   'fractions',
+  'official',
   'order',
   'percent',
   'reasoning',

@@ -38,7 +38,7 @@ export const supergpqa = fileSet({
       gold,
       options,
       subject: requiredText(row, 'discipline'),
-      ...(level !== null && { data: { kind: 'facts', level } }),
+      data: { kind: 'facts', official: 'supergpqa', ...(level !== null && { level }) },
     };
   },
 });
