@@ -8,6 +8,7 @@ export { graderById, graders } from './graders.js';
 export { type Agreement, agreementOf } from './judge/agreement.js';
 export type { JudgeModel, ReplyCache } from './judge/ask-judge.js';
 export { type JudgeLabel, judgeLabels } from './judge/labels.js';
+export { readToken } from './judge/read-reply.js';
 export { judgeGrader, type ModelJudge } from './judge.js';
 export { math } from './math.js';
 export { numeric } from './numeric.js';
