@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Arrivals, Clock, Instant } from '@perwatt/core';
 import type { LoopFacts } from '@perwatt/records';
 import { slotTimes, startClosedLoop } from './closed-loop.js';
@@ -39,6 +40,8 @@ export interface DriveOptions {
 /** Sends up to `count` queries as `shape` says and waits for them. Aborting the signal sends nothing more. */
 export async function driveLoop(shape: LoopShape, options: DriveOptions): Promise<LoopFacts> {
   const { signal } = options;
+  // Every call in flight listens to it; Node warns of a leak from the eleventh on.
+  setMaxListeners(0, signal);
   const ending: Promise<void>[] = [];
   let failure: { readonly error: unknown } | null = null;
   const begin = (index: number, sched_ns: Instant | null) => {

@@ -1,7 +1,8 @@
 import { axisNames, type CallRow } from '@perwatt/core';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runPlan } from '../run-matrix.js';
 import { fakeWorld, quickPlan, temporaryFolder } from '../world.fixture.js';
+import { driveLoop } from './drive-loop.js';
 
 const yaml = (load: string, limit = 12) => `
 name: open
@@ -69,6 +70,36 @@ test('arrivals are part of what a cell is', async () => {
   const { cells } = await quickPlan(yaml(rates), deps);
   expect(new Set(cells.map(({ id }) => id)).size).toBe(2);
   expect(axisNames).toContain('load');
+});
+
+test('limits and the rule of a steady window stand in the file of a cell, and are no part of its id', async () => {
+  const own = 'id: a, arrivals: { kind: constant, rate_per_s: 400 }';
+  const judged = `[{ ${own}, slo: { ttft_any_s: 2 }, steady: { rule: plateau, ratio: 0.5 } }]`;
+  const { cell, plan } = await runOpen(judged);
+  expect(cell).toMatchObject({ slo: { ttft_any_s: 2 }, steady: { rule: 'plateau', ratio: 0.5 } });
+  const { cells } = await quickPlan(yaml(`[{ ${own} }]`), fakeWorld());
+  expect(cells[0]!.id).toBe(plan.cells[0]!.id);
+});
+
+test('more calls in flight than Node takes for a leak listen to the signal without a warning', async () => {
+  const { signal } = new AbortController();
+  const warnings: string[] = [];
+  const heard = ({ name }: Error) => warnings.push(name);
+  process.on('warning', heard);
+  onTestFinished(() => void process.off('warning', heard));
+  const facts = await driveLoop(
+    { kind: 'open', arrivals: { kind: 'offline' }, trace_ns: null, cap: null },
+    {
+      count: 40,
+      seed: 1,
+      clock: fakeWorld().clock,
+      signal,
+      run: async () => signal.addEventListener('abort', () => {}),
+    },
+  );
+  await new Promise(setImmediate);
+  expect(facts.due).toBe(40);
+  expect(warnings).toEqual([]);
 });
 
 test('arrivals that end before every query was due are refused', async () => {
