@@ -6,14 +6,15 @@ import { describe, expect, test } from 'vitest';
 
 const graderOf = (id: string): Grader => (id === 'environment' ? environmentGrader(worldOf) : graderById(id));
 
-const load = (kind: string, level: number, limit: number) =>
-  loadDataset({ kind, options: { level }, limit }, { root: '/', seed: 31 });
+const load = (kind: string, level: number | null, limit: number) =>
+  loadDataset({ kind, options: level === null ? {} : { level }, limit }, { root: '/', seed: 31 });
 
+/** Every generated set at each of its levels; null where it has none. */
 const levels = datasetCatalogue()
-  .filter(({ kind, id }) => kind === 'generated' && id !== 'choice-basic')
-  .flatMap(({ id, options }) => {
-    const most = Number(/^1 to (\d+)/.exec(options[0]?.summary ?? '')?.[1]);
-    return Array.from({ length: most }, (_, i) => [id, i + 1] as const);
+  .filter(({ kind }) => kind === 'generated')
+  .flatMap(({ id, options }): (readonly [string, number | null])[] => {
+    const most = /^1 to (\d+)/.exec(options[0]?.summary ?? '')?.[1];
+    return most === undefined ? [[id, null]] : Array.from({ length: Number(most) }, (_, i) => [id, i + 1]);
   });
 
 const grade = (grader: Grader, item: Item, prediction: string) =>
@@ -28,6 +29,7 @@ const grade = (grader: Grader, item: Item, prediction: string) =>
 /** A gold as a model would write it. */
 const written: Readonly<Record<string, (gold: string) => string>> = {
   numeric: (gold) => `I add it up.\n#### ${gold}`,
+  choice: (gold) => `That leaves one. The answer is (${gold}).`,
   literal: (gold) => `Line by line it comes to this.\nAnswer: ${gold}`,
   em_f1: (gold) => `The passages say so.\nAnswer: ${gold}`,
   plan: (gold) => `[PLAN]\n${gold}\n[PLAN END]`,
@@ -45,7 +47,7 @@ function wrongAnswer(kind: string, { gold }: Item, other: Item): string {
     : other.gold;
 }
 
-describe.each(levels)('%s at level %i', (kind, level) => {
+describe.each(levels)('%s at level %s', (kind, level) => {
   test('gold answers are right, bare and as a model writes them; others, none and words are not', async () => {
     const { items, grader: id } = await load(kind, level, 8);
     const grader = graderOf(id);
