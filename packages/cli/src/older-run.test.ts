@@ -87,6 +87,7 @@ describe('a run of the first version of the schema', () => {
       'queries 12',
       'calls 21',
       'texts 48',
+      'grades 0',
       'replayed 0',
       'samples 70',
       'channels 0',
