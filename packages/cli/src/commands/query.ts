@@ -19,6 +19,7 @@ Views:
   queries    one row a query: answer, grade, tokens, times, energy
   calls      one row a request to a model
   texts      prompts, completions and answers
+  grades     one row a grading of an answer or attempt: pass, mode, verdict, answer, place, rule
   samples    one row a reading of a power domain, with the file it stands in
   channels   readings beside power: temperatures, clocks, throttling
   cells      one row a cell: its point, verdict, and energies over the domains of the total
