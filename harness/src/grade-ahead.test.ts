@@ -1,6 +1,6 @@
-import type { Grade, GradeInput, LateGrader } from '@perwatt/core';
+import type { EndpointFacts, Grade, GradeInput, GradingAccount, LateGrader } from '@perwatt/core';
 import { openRun } from '@perwatt/records';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HarnessDeps } from './deps.js';
 import { gradedAhead } from './grade-ahead.js';
 import { runPlan } from './run-matrix.js';
@@ -77,4 +77,61 @@ test('what is settled already is not judged again', async () => {
   await gradedAhead(cell, { run: openRun(done.path), sitting: 0, late });
   expect(asked).toEqual([]);
   expect(await gradedAhead(cell, { run: done, sitting: 0, late: null })).toBe(cell);
+});
+
+describe('a model that grades', () => {
+  /** A judge that takes 20 ms of this host for every answer. */
+  function judging(endpoint: EndpointFacts | null) {
+    const { late } = lateOf(async (input) => {
+      const end = process.hrtime.bigint() + 20_000_000n;
+      while (process.hrtime.bigint() < end) await new Promise((resolve) => setImmediate(resolve));
+      count.calls += 1;
+      return lastWord.grade(input);
+    });
+    const count = { calls: 7, failed_calls: 0, cached: 0, unreadable: 0, pairs: 0, order_flips: 0 };
+    const account = (): GradingAccount => ({
+      role: 'judge',
+      model: 'j',
+      ...(endpoint !== null && { endpoint }),
+      ...count,
+      prompt_tokens: 100 * count.calls,
+      completion_tokens: null,
+    });
+    return { ...late, account };
+  }
+
+  test('has a ledger of its own, and its joules are in no other figure', async () => {
+    const [own, by] = [await run(fakeWorld({ items: 3 })), await run(worldWith(judging(null)))];
+    const cell = by.run.readCell(by.cell_id);
+    const [ledger, ...others] = cell.grading_ledgers ?? [];
+    expect(others).toEqual([]);
+    expect(ledger).toMatchObject({
+      sitting: 0,
+      role: 'judge',
+      model: 'j',
+      calls: 6,
+      prompt_tokens: 600,
+      completion_tokens: null,
+      energy_reason: null,
+    });
+    const span_s = Number(BigInt(ledger!.end_ns) - BigInt(ledger!.start_ns)) / 1e9;
+    expect(span_s).toBeGreaterThanOrEqual(0.02);
+    const [sitting] = cell.sittings;
+    expect(BigInt(ledger!.start_ns)).toBeGreaterThanOrEqual(BigInt(sitting!.end_ns!));
+    const total = cell.ledgers.filter(({ in_total }) => in_total);
+    const window_s = Number(BigInt(sitting!.end_ns!) - BigInt(sitting!.start_ns)) / 1e9;
+    const watts = total.reduce((sum, { meter_j }) => sum + meter_j!, 0) / window_s;
+    expect(ledger!.energy_j! / (watts * span_s)).toBeCloseTo(1, 2);
+    expect(own.run.readCell(own.cell_id).grading_ledgers).toBeUndefined();
+    expect(by.run.readQueries(by.cell_id).rows.map(({ calls }) => calls)).toEqual([1, 1, 1]);
+    expect(by.run.readCalls(by.cell_id).rows.filter(({ role }) => role === 'judge')).toEqual([]);
+  });
+
+  test('on another host has no joules, and the ledger says why', async () => {
+    const elsewhere = { kind: 'http', endpoint: 'http://judge.example:8080/v1' } as EndpointFacts;
+    const { run: done, cell_id } = await run(worldWith(judging(elsewhere)));
+    expect(done.readCell(cell_id).grading_ledgers).toMatchObject([
+      { calls: 6, energy_j: null, energy_reason: 'nothing that meters it was read' },
+    ]);
+  });
 });

@@ -5,6 +5,7 @@ import { type BoundClients, clientFor } from './bound-clients.js';
 import type { createClientPool } from './client-pool.js';
 import { pause } from './deps.js';
 import { gradedAhead } from './grade-ahead.js';
+import { openGradingLedger } from './grading-ledger.js';
 import type { IdleBaselines } from './idle-baselines.js';
 import type { Levels } from './levels.js';
 import { type Observer, observedOf } from './observed.js';
@@ -85,12 +86,11 @@ async function measureCell(cell: Cell, { world, pool, idle, caps, observer }: Ce
   idle.awaitsHostAfter(cell, sitting);
   world.progress.phase('grading');
   const late = deps.lateGrader?.(cell.grader.id) ?? null;
-  const settled = settleCell(await gradedAhead(cell, { run, sitting, late, signal }), {
-    run,
-    plan,
-    sitting,
-    live: { power: world.power, after, earlier_flags },
-  });
+  const ledger = openGradingLedger(late, world);
+  const judged = await gradedAhead(cell, { run, sitting, late, signal });
+  ledger?.keep(cell.id, sitting);
+  const live = { power: world.power, after, earlier_flags };
+  const settled = settleCell(judged, { run, plan, sitting, live });
   const failure = noteEnd(clients, settled, world);
   const status = settled.complete ? 'done' : signal.aborted ? 'interrupted' : 'failed';
   return {

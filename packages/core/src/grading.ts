@@ -1,3 +1,5 @@
+import type { EndpointFacts } from './client.js';
+
 /** One question of a dataset, with what is needed to ask it and to judge an answer to it. */
 export interface Item {
   /** Unique within its dataset, stable between loads. */
@@ -115,6 +117,8 @@ export interface LateGrader {
 export interface GradingAccount {
   readonly role: 'judge' | 'verifier';
   readonly model: string;
+  /** What answers its calls; absent where that isn't known. */
+  readonly endpoint?: EndpointFacts;
   readonly calls: number;
   readonly failed_calls: number;
   /** Replies that were known already and cost nothing. */

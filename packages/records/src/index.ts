@@ -44,6 +44,7 @@ export type {
   ClockZero,
   DomainLedger,
   GradingFacts,
+  GradingLedger,
   HostFacts,
   InstantText,
   LoopFacts,

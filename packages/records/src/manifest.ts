@@ -342,6 +342,8 @@ export interface CellFile {
   readonly ledgers: readonly DomainLedger[];
   /** Absent where a strategy has one role at one endpoint, and in older runs. */
   readonly role_ledgers?: readonly RoleLedger[];
+  /** What models that grade took, by sitting; absent where none did. In no other figure of the cell. */
+  readonly grading_ledgers?: readonly GradingLedger[];
   readonly segments: readonly SegmentEntry[];
   /** Gradings after the run's own, in order; absent where there were none. Rows of others are no finished grading. */
   readonly gradings?: readonly GradingFacts[];
@@ -392,6 +394,32 @@ export interface CellSettings {
   readonly reasoning_effort: string | null;
   /** W; absent in runs of before it could be set. */
   readonly power_cap_w?: number | null;
+}
+
+/** What a model that grades took for the answers of one sitting, after it. */
+export interface GradingLedger {
+  readonly sitting: number;
+  readonly role: 'judge' | 'verifier';
+  readonly model: string;
+  readonly calls: number;
+  readonly failed_calls: number;
+  /** Replies that were known already and cost nothing. */
+  readonly cached: number;
+  /** Replies that could not be read. */
+  readonly unreadable: number;
+  /** Null once the count of one call isn't known. */
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+  /** Pairs judged in both orders, and those whose orders contradict each other. */
+  readonly pairs: number;
+  readonly order_flips: number;
+  /** When it began and ended, ns on the run's clock. */
+  readonly start_ns: string;
+  readonly end_ns: string;
+  /** Joules of the meters of what answered, over that time; null where they aren't known. */
+  readonly energy_j: number | null;
+  /** Why there are none, else null. */
+  readonly energy_reason: string | null;
 }
 
 /** What made a cell's answers and grades, by version and digest. */
