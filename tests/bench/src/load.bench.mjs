@@ -1,12 +1,12 @@
 // What a streamed call and a stamped token cost the client, and how far its times are from the server's own, beside other load
 // generators: the same mock server in a process of its own, the same streams, one program after the other in turns.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseMockDelay, startMockServer } from '@perwatt/clients';
 import { errorsOf } from './load/errors-of.mjs';
-import { peer, peerVersion } from './load/peers.mjs';
-import { aiperf, guidellm, perwatt } from './load/programs.mjs';
+import { installed, peer, peerVersion } from './load/peers.mjs';
+import { aiperf, guidellm, perwatt, wrk } from './load/programs.mjs';
 import { medianOf } from './stats.mjs';
 
 const ROUNDS = Number(process.env.PERWATT_BENCH_ROUNDS ?? 1);
@@ -24,6 +24,7 @@ export async function run({ long = false } = {}) {
   try {
     const shared = { scratch, tokenizer: makeTokenizer(scratch), prompts: promptsOf(64) };
     const { programs, problems } = available();
+    const before = load();
     const rounds = long ? Math.max(3, ROUNDS) : ROUNDS;
     const cost = PARTS.includes('cost') ? await costs(programs, shared, rounds) : null;
     const error = PARTS.includes('error') ? await errors(programs, shared, rounds) : null;
@@ -32,12 +33,15 @@ export async function run({ long = false } = {}) {
       ...(cost === null ? [] : costLines(cost)),
       ...(error === null ? [] : errorLines(error)),
       ...problems,
+      `load average ${before} before and ${load()} after`,
     ];
     return { passed: judge(cost), lines, data: { rounds, cost, error, versions } };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
+
+const load = () => (loadavg()[0] ?? 0).toFixed(0);
 
 function available() {
   const programs = [perwatt('Perwatt', false), perwatt('Perwatt, running usage', true)];
@@ -47,6 +51,9 @@ function available() {
     if (bin === null) problems.push(`${name} skipped: ${problem}`);
     else programs.push(make(bin));
   }
+  const plain = installed('wrk', 'on Debian `apt-get install wrk`');
+  if (plain.bin === null) problems.push(`wrk skipped: ${plain.problem}`);
+  else programs.push(wrk(plain.bin));
   return { programs, problems };
 }
 
@@ -94,7 +101,8 @@ function* turns(loads, rounds, programs) {
 async function costs(programs, shared, rounds) {
   const rows = [];
   for (const { load: tokens, round, program } of turns([16, 256], rounds, programs)) {
-    const counts = program.name.startsWith('Perwatt') ? sizes[tokens].ours : sizes[tokens].peers;
+    const own = program.name.startsWith('Perwatt') ? sizes[tokens].ours : sizes[tokens].peers;
+    const counts = program.sizes ?? own;
     const runs = [];
     for (const n of counts)
       runs.push(await once(program, { ...shared, n, streams: 64, tokens, keep: false }, {}));
@@ -112,7 +120,7 @@ async function errors(programs, shared, rounds) {
   const ttft = parseMockDelay('gamma:200:4');
   const tpot = parseMockDelay('100');
   const log = join(shared.scratch, 'server.log');
-  const timed = programs.filter(({ name }) => name !== 'Perwatt, running usage');
+  const timed = programs.filter(({ name, stamps }) => name !== 'Perwatt, running usage' && stamps !== false);
   for (const { load: streams, round, program } of turns(STREAMS, rounds, timed)) {
     const task = { ...shared, n: 4 * streams, streams, tokens: 16, keep: true };
     const { calls } = await once(program, task, { ttft, tpot, log });

@@ -1,5 +1,6 @@
 // How exactly calls go out: the pacer's lag at 100, 1,000 and 5,000 calls a second, without a network, and the share that is
 // delivered. The schedules themselves are tested; what a machine makes of them is only reported.
+import { loadavg } from 'node:os';
 import { dealPace } from './load/dealt-pace.mjs';
 
 const rates = [100, 1000, 5000];
@@ -16,6 +17,7 @@ export async function run({ long = false } = {}) {
       ({ rate, delivered, p50, p90, p99, max, cpu }) =>
         `${String(rate).padStart(8)}  ${(100 * delivered).toFixed(2).padStart(8)} % ${[p50, p90, p99, max].map(ms).join(' ')} ${(100 * cpu).toFixed(0).padStart(4)} %`,
     ),
+    `load average ${(loadavg()[0] ?? 0).toFixed(0)}`,
   ];
   return { passed: rows.every(({ sent, due }) => sent === due), lines, data: { seconds, rows } };
 }

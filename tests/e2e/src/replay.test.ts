@@ -118,14 +118,43 @@ test('killed at random rows and resumed, every row has one call: none is lost, n
   expect(run.readQueries(cell?.cell_id ?? '').rows).toHaveLength(4000);
 }, 120_000);
 
-const callFiles = (root: string): string[] =>
+test('killed while it adds up, and resumed, a replay sends nothing again and has each query once', async () => {
+  const server = await mock();
+  const folder = temporaryFolder();
+  const out = join(folder, 'runs');
+  const trace = traceIn(folder, 3000, 0.001);
+  const base = ['--no-check', '--baseline', '0s', '--quiet'];
+  const running = startCli(['replay', trace, '--endpoint', server.url, '--out', out, ...base]);
+  await Promise.race([running.finished, untilThere(out, 'queries')]);
+  running.process.kill('SIGKILL');
+  await running.finished;
+  const sent = (await server.stats())?.counts.requests;
+  const { code } = await runCli(['replay', '--resume', onlyRun(out), ...base]);
+  expect(code).toBe(0);
+  expect((await server.stats())?.counts.requests).toBe(sent);
+  const run = openRun(onlyRun(out));
+  const [cell] = run.cells();
+  const ids = run.readQueries(cell?.cell_id ?? '').rows.map(({ query_id }) => query_id);
+  expect(new Set(ids).size).toBe(3000);
+  expect(ids).toHaveLength(3000);
+  expect(rowsOf(run.path)).toEqual([...Array(3000).keys()]);
+  const { queries_j, meter_j, unattributed_j } = cell?.ledgers[0] ?? {};
+  expect((queries_j ?? Number.NaN) + (unattributed_j ?? Number.NaN)).toBeCloseTo(meter_j ?? 0, 6);
+}, 60_000);
+
+const filesOf = (root: string, table: string): string[] =>
   existsSync(root)
     ? readdirSync(root, { recursive: true, encoding: 'utf8' })
-        .filter((file) => /calls-\d+\.arrows$/.test(file))
+        .filter((file) => new RegExp(`${table}-\\d+\\.arrows$`).test(file))
         .map((file) => join(root, file))
     : [];
 
-const bytesOfCalls = (root: string) => callFiles(root).reduce((sum, file) => sum + statSync(file).size, 0);
+const bytesOfCalls = (root: string) =>
+  filesOf(root, 'calls').reduce((sum, file) => sum + statSync(file).size, 0);
+
+async function untilThere(root: string, table: string): Promise<void> {
+  while (filesOf(root, table).length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+}
 
 async function untilBytes(root: string, bytes: number): Promise<void> {
   while (bytesOfCalls(root) < bytes) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -143,6 +172,56 @@ test('failures are counted by kind, and too many of them fail the command', asyn
   expect(Object.keys(result.statuses)).toEqual(['http_error', 'ok', 'protocol_error']);
   expect(result.verdict.state).toBe('invalid');
 });
+
+// biome-ignore format: a table is read in columns
+test.each([
+  { why: 'nothing went well',            error: 1,   limit: '1',   code: 1 },
+  { why: 'more failed than was allowed', error: 0.3, limit: '0.1', code: 1 },
+  { why: 'as many as was allowed',       error: 0.3, limit: '0.5', code: 0 },
+])('failures of the server decide the exit code: $why', async ({ error, limit, code }) => {
+  const server = await mock({ failures: { error }, seed: 3 });
+  const folder = temporaryFolder();
+  const args = ['replay', traceIn(folder, 60, 0.001), '--endpoint', server.url, '--out', folder];
+  const finished = await runCli([...args, '--json', '--no-check', '--max-failed', limit, ...quick]);
+  expect(finished.code).toBe(code);
+  const { ok, failed, times, output_tokens_per_s } = JSON.parse(finished.stdout);
+  expect(ok + failed).toBe(60);
+  expect(failed / 60).toBeCloseTo(error, 0.5);
+  if (error === 1) expect([times.ttft_any, output_tokens_per_s]).toEqual([null, null]);
+});
+
+test('long prompts on many streams: every byte is sent, and the share of the client is told', async () => {
+  const server = await mock({ ttft: { kind: 'constant', ms: 20 } });
+  const folder = temporaryFolder();
+  const trace = join(folder, 'long.csv');
+  const rows = Array.from({ length: 48 }, (_, i) => `${i},ChatGPT,20000,32,20032,Conversation log`);
+  writeFileSync(
+    trace,
+    ['Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type', ...rows].join('\n'),
+  );
+  const args = [
+    'replay',
+    trace,
+    '--endpoint',
+    server.url,
+    '--out',
+    folder,
+    '--shape',
+    'closed',
+    '--no-check',
+  ];
+  const { code, stdout } = await runCli([...args, '--concurrency', '24', '--json', ...quick], {
+    cwd: folder,
+  });
+  expect(code).toBe(0);
+  const result = JSON.parse(stdout);
+  expect(result).toMatchObject({ calls: 48, ok: 48, output_tokens: 48 * 32 });
+  const run = openRun(result.run);
+  const calls = run.cells().flatMap((cell) => run.readCalls(cell.cell_id).rows);
+  for (const { bytes_out } of calls) expect(Number(bytes_out)).toBeGreaterThan(80_000);
+  const { busiest_core_ratio, loop_utilization_ratio } = result.client[0].health;
+  for (const figure of [busiest_core_ratio, loop_utilization_ratio]) expect(figure).toBeGreaterThan(0);
+}, 120_000);
 
 // biome-ignore format: a table is read in columns
 test.each([

@@ -35,3 +35,9 @@ export function peer(name) {
   writeFileSync(done, wanted);
   return { bin, problem: null };
 }
+
+/** A program that the machine may have; where it hasn't, `problem` says how it comes by it. */
+export function installed(name, hint) {
+  const { status, stdout } = spawnSync('which', [name], { encoding: 'utf8' });
+  return status === 0 ? { bin: stdout.trim(), problem: null } : { bin: null, problem: `not found; ${hint}` };
+}

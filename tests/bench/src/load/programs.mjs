@@ -77,6 +77,32 @@ export const guidellm = (bin) => ({
   },
 });
 
+/**
+ * Sends whole requests and takes no stamp of any token: the floor of what a call costs. It goes by time, of which `n` is the
+ * number of seconds.
+ */
+export const wrk = (bin) => ({
+  name: 'wrk, no stamps',
+  sizes: [1, 4],
+  stamps: false,
+  async run({ url, n, streams, tokens, prompts, scratch }) {
+    const script = join(scratch, 'wrk.lua');
+    const body = JSON.stringify({
+      model: 'mock',
+      messages: [{ role: 'user', content: prompts[0] }],
+      max_tokens: tokens,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const lines = ['wrk.method = "POST"', 'wrk.headers["content-type"] = "application/json"'];
+    writeFileSync(script, [...lines, `wrk.body = ${JSON.stringify(body)}`].join('\n'));
+    const args = ['-t1', `-c${streams}`, `-d${n}s`, '-s', script, `${url}/chat/completions`];
+    const { cpu_s, out } = await timed(bin, args, scratch);
+    if (/Non-2xx|Socket errors/.test(out)) throw new Error(`wrk: ${out}`);
+    return { cpu_s, ok: Number(/(\d+) requests in/.exec(out)?.[1]), calls: [] };
+  },
+});
+
 /** Runs a program and gives its CPU time, that of its children included, and what it printed. Throws where it fails. */
 function timed(command, args, scratch) {
   const times = join(scratch, 'times');
