@@ -71,10 +71,10 @@ const jsonl = (of: readonly object[]) => of.map((row) => `${JSON.stringify(row)}
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'perwatt-grade-run-'));
 
-async function madeRun(root: string): Promise<RunFolder> {
+async function madeRun(root: string, strategy = 'single'): Promise<RunFolder> {
   const path = join(root, 'test.jsonl');
   writeFileSync(path, jsonl(rows));
-  const yaml = `name: t\nprotocol: quick\nwarm_up: {calls: 0}\ncool_down: {seconds: 0}\naxes: {model: [m], dataset: [{id: maths, kind: gsm8k, path: ${path}}]}`;
+  const yaml = `name: t\nprotocol: quick\nwarm_up: {calls: 0}\ncool_down: {seconds: 0}\naxes: {model: [m], dataset: [{id: maths, kind: gsm8k, path: ${path}}], strategy: [${strategy}]}`;
   const world = deps(root);
   const plan = await planMatrix(parseMatrix(yaml, 'm.yaml'), world);
   return (await runPlan(plan, world, { root, signal: new AbortController().signal })).run;
@@ -219,6 +219,23 @@ describe('perwatt grade RUN', () => {
     [['--policy', 'percnt=strict'],     'INPUT_INVALID',  'unknown policy "percnt"'],
   ])('%j fails with %s', async (args, code, message) => {
     expect((await grade([run.path, ...args], '/')).error).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+
+  test('attempts are graded again too, and are no verdicts of their own', async () => {
+    const folder = newFolder();
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const voted = await madeRun(folder, '{id: sc, kind: self_consistency, attempts: 2}');
+    const { out } = await grade([voted.path, '--grader', 'exact', '--mode', 'robust', '--json'], '/');
+    const [regraded] = JSON.parse(out.join('\n')).cells;
+    expect(regraded).toMatchObject({
+      answers: 3,
+      modes: [{ compared: 3, changed: regraded.changed.length }],
+    });
+    const { rows } = openRun(voted.path).readGrades(regraded.cell_id);
+    const count = (pass: number, of: (id: string | null) => boolean) =>
+      rows.filter((row) => row.pass === pass && of(row.call_id)).length;
+    expect([count(0, (id) => id === null), count(0, (id) => id !== null)]).toEqual([6, 12]);
+    expect([count(1, (id) => id === null), count(1, (id) => id !== null)]).toEqual([3, 6]);
   });
 
   test('flags of runs are refused without one', async () => {
