@@ -110,10 +110,11 @@ async function sandboxed(io: Io): Promise<LateGrader> {
 
 async function rater({ model, url, client, settings }: RaterPlace, io: Io): Promise<JudgeModel> {
   const lent = whileAsked(client);
-  await lent.open();
+  const endpoint = await lent.open();
   const { max_tokens, temperature, workers } = settings;
   return {
     client: lent,
+    endpoint,
     model,
     identity: url,
     sampling: {

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { CallRecord, Client, ClientRequest, GradingAccount, Message, Sampling } from '@perwatt/core';
+import type {
+  CallRecord,
+  Client,
+  ClientRequest,
+  EndpointFacts,
+  GradingAccount,
+  Message,
+  Sampling,
+} from '@perwatt/core';
 import { turns } from '../turns.js';
 import { again, PROMPT_VERSION } from './judge-prompts.js';
 
@@ -15,6 +23,8 @@ export interface JudgeModel {
   readonly client: Client;
   /** Its name as the client's endpoint knows it. */
   readonly model: string;
+  /** What answers the client's calls. */
+  readonly endpoint?: EndpointFacts;
   /** What tells it from others of that name, for the cache: a sha256 of weights, an address; '' for nothing. */
   readonly identity?: string;
   /** Default: greedy, at most 1,024 tokens. */
@@ -104,6 +114,7 @@ export function createAsker(judge: JudgeModel, role: GradingAccount['role']): As
     account: () => ({
       role,
       model,
+      ...(judge.endpoint !== undefined && { endpoint: judge.endpoint }),
       ...count,
       prompt_tokens: tokens.prompt,
       completion_tokens: tokens.completion,
