@@ -27,9 +27,9 @@ export async function buildResultsOn(
   if (workers <= 0) return buildResults(run);
   if (!existsSync(entry)) throw new PerwattError('BUILD_MISSING', `${entry} is missing`);
   const queue = queueOf(cells);
-  const others = startWorkers({ path: run.path }, workers, queue);
+  const power = run.powerSeries({ shared: true });
+  const others = startWorkers({ path: run.path, power }, workers, queue);
   try {
-    const power = run.powerSeries();
     const scratch = createScratch();
     for (let cell = queue.next(); cell !== undefined; cell = queue.next()) {
       queue.done(cell.cell_id, computeCell(run, cell, { power, scratch }));

@@ -1,4 +1,5 @@
 import { instant } from '@perwatt/core';
+import { energyInWindow } from '@perwatt/metrics';
 import type { PowerFileSeries, Sitting } from '@perwatt/records';
 import { testDomain } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
@@ -43,6 +44,19 @@ test.each<[why: string, files: PowerFileSeries[], chosen: number | null]>([
 test('the same samples are the same series, so that what is computed of them is kept', () => {
   const files = [powerFile(1, [0, 300])];
   expect(seriesFor(files, window, 'boot-a')[0]).toBe(seriesFor(files, window, 'boot-a')[0]);
+});
+
+test('of a long recording only what lies around the window is handed on, and gives the same energy', () => {
+  const second = 1_000_000_000;
+  const at_ns = BigInt64Array.from({ length: 4_000 }, (_, i) => BigInt(i * second));
+  const booked_j = Float64Array.from(at_ns, (_, i) => 50 * i + 20 * Math.sin(i));
+  const [file] = [powerFile(1, [0, 1])];
+  const series = new Map([[domain.id, { at_ns, booked_j, lo_j: booked_j, hi_j: booked_j }]]);
+  const long = { start: instant(2_000_500_000_000n), end: instant(2_100_250_000_000n) };
+  const [cut] = seriesFor([{ ...file!, series }], long, 'boot-a');
+  expect(cut!.at_ns.length).toBeLessThan(400);
+  const whole = { domain, at_ns, booked_j, lo_j: booked_j, hi_j: booked_j };
+  expect(energyInWindow(cut!, long)).toEqual(energyInWindow(whole, long));
 });
 
 const sitting = (end_ns: string | null): Sitting => ({

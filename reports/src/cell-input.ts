@@ -19,6 +19,7 @@ import {
   type PowerFileSeries,
   type RunFolder,
   type RunManifest,
+  type SampleSeries,
   type Sitting,
 } from '@perwatt/records';
 import type { ReadCell } from './cell-columns.js';
@@ -40,7 +41,43 @@ function common(at_ns: BigInt64Array, { start, end }: Window): number {
   return Number((last < end ? last : end) - from);
 }
 
-/** For every domain the samples of the recorder that saw most of the window, on the same boot of the host. */
+/** Samples this long before and after a window say all that its energy needs, ns; more where a sensor is slow. */
+const AROUND_NS = 120_000_000_000n;
+/** And no fewer than these on either side. */
+const AROUND_SAMPLES = 16;
+
+/** Index of the first time that isn't before `at`. */
+function firstFrom(times: BigInt64Array, at: bigint): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] ?? 0n) < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The samples around a window; the very object where that is all of them. */
+function samplesAround(samples: SampleSeries, { start, end }: Window, domain: Domain): SampleSeries {
+  const { at_ns, booked_j, lo_j, hi_j } = samples;
+  const slow = BigInt(Math.round(100 * domain.update_period_ns));
+  const around = slow > AROUND_NS ? slow : AROUND_NS;
+  const from = Math.min(firstFrom(at_ns, start - around), firstFrom(at_ns, start) - AROUND_SAMPLES);
+  const to = Math.max(firstFrom(at_ns, end + around), firstFrom(at_ns, end) + AROUND_SAMPLES);
+  if (from <= 0 && to >= at_ns.length) return samples;
+  const first = Math.max(from, 0);
+  return {
+    at_ns: at_ns.subarray(first, to),
+    booked_j: booked_j.subarray(first, to),
+    lo_j: lo_j.subarray(first, to),
+    hi_j: hi_j.subarray(first, to),
+  };
+}
+
+/**
+ * For every domain the samples of the recorder that saw most of the window, on the same boot of the host: those around the
+ * window, so that a cell of a long run costs no more than itself.
+ */
 export function seriesFor(
   power: readonly PowerFileSeries[],
   window: Window,
@@ -53,7 +90,10 @@ export function seriesFor(
       if (samples === undefined) continue;
       const shared = common(samples.at_ns, window);
       if (shared > (best.get(domain.id)?.common ?? Number.NEGATIVE_INFINITY))
-        best.set(domain.id, { series: seriesOf(domain, samples), common: shared });
+        best.set(domain.id, {
+          series: seriesOf(domain, samplesAround(samples, window, domain)),
+          common: shared,
+        });
     }
   }
   return [...best.values()].map(({ series }) => series);

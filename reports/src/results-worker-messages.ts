@@ -1,7 +1,11 @@
+import type { PowerFileSeries } from '@perwatt/records';
+
 /** What a thread that computes cells is started with. */
 export interface WorkerJob {
   /** Folder of the run. */
   readonly path: string;
+  /** Its samples, in memory that all threads share. */
+  readonly power: readonly PowerFileSeries[];
 }
 
 /** An error on its way between threads; `code` is null when it is none of ours. */

@@ -7,9 +7,8 @@ import type { CellAnswer, WorkerJob } from './results-worker-messages.js';
 // Entry of a thread that computes cells of a run, one after another, as it is asked. Figures travel as JSON, which keeps
 // every digit of a double and costs less than cloning objects.
 
-const { path } = workerData as WorkerJob;
+const { path, power } = workerData as WorkerJob;
 const run = openRun(path);
-const power = run.powerSeries();
 const scratch = createScratch();
 
 const say = (answer: CellAnswer) => parentPort?.postMessage(answer);

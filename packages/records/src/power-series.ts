@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { asObserved, type ChannelRow, type Domain, type Provenance } from '@perwatt/core';
 import { fileName } from './file-names.js';
-import type { PowerFile } from './manifest.js';
+import type { PowerFile, SegmentEntry } from './manifest.js';
 import { readColumns, readSegment, type SampleSeries } from './segment-reader.js';
 
 /** The samples of one power file: what one recorder of one source read in one sitting of the run. */
@@ -20,19 +20,35 @@ export interface PowerFileSeries {
   readonly torn: string | null;
 }
 
+export interface PowerOptions {
+  /** Puts the samples into memory that threads can share. Default false. */
+  readonly shared?: boolean;
+}
+
 /** Every power file of a manifest, in its order. A file that isn't there is an empty, torn one. */
-export const readPower = (folder: string, files: readonly PowerFile[]): PowerFileSeries[] =>
+export const readPower = (
+  folder: string,
+  files: readonly PowerFile[],
+  { shared = false }: PowerOptions = {},
+): PowerFileSeries[] =>
   files.map(({ file, source, provenance, period_ns, boot_id, segment, status, ...rest }) => {
     const path = join(folder, fileName('power file', file));
     const { series, torn } = existsSync(path)
-      ? read(path, segment ?? undefined)
+      ? read(path, { entry: segment ?? undefined, domains: rest.domains.length, shared })
       : { series: new Map<string, SampleSeries>(), torn: 'the file is missing' };
     const domains = rest.domains.map((domain) => asObserved(domain, status?.observed));
     return { file, source, provenance, period_ns, boot_id, domains, series, torn };
   });
 
-function read(path: string, entry: PowerFile['segment'] | undefined) {
-  const { series, info } = readColumns(path, entry ?? undefined);
+interface ReadOptions {
+  readonly entry: SegmentEntry | undefined;
+  readonly domains: number;
+  readonly shared: boolean;
+}
+
+function read(path: string, { entry, domains, shared }: ReadOptions) {
+  const room = Math.max(Math.ceil((entry?.rows ?? 0) / Math.max(domains, 1)), 256);
+  const { series, info } = readColumns(path, entry, { room, shared });
   return { series, torn: info.torn };
 }
 

@@ -7,7 +7,13 @@ import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
 import type { CellFile, RunManifest } from './manifest.js';
 import { CellSchema, RunSchema } from './manifest-schema.js';
-import { type ChannelReadings, type PowerFileSeries, readChannels, readPower } from './power-series.js';
+import {
+  type ChannelReadings,
+  type PowerFileSeries,
+  type PowerOptions,
+  readChannels,
+  readPower,
+} from './power-series.js';
 import { refusePublished } from './published-manifest.js';
 import { nextSegment, readTable, type TableContent } from './read-tables.js';
 import { lockFolder } from './run-lock.js';
@@ -42,7 +48,7 @@ export interface RunFolder {
   readTexts(cellId: string): TableContent<'texts'>;
   readGrades(cellId: string): TableContent<'grades'>;
   /** Samples by power file, in the order of the manifest. */
-  powerSeries(): PowerFileSeries[];
+  powerSeries(options?: PowerOptions): PowerFileSeries[];
   /** Readings beside power, by power file that has any. */
   channelReadings(): ChannelReadings[];
 }
@@ -146,7 +152,7 @@ function runFolder(path: string, first: RunManifest): RunFolder {
     readCalls: (id) => read(id, 'calls'),
     readTexts: (id) => read(id, 'texts'),
     readGrades: (id) => read(id, 'grades'),
-    powerSeries: () => readPower(powerFolder, manifest.power),
+    powerSeries: (options) => readPower(powerFolder, manifest.power, options),
     channelReadings: () => readChannels(powerFolder, manifest.power),
   };
 }

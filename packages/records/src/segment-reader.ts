@@ -45,10 +45,22 @@ export interface SampleContent {
   readonly info: SegmentInfo;
 }
 
+export interface ColumnsOptions {
+  /** Samples to make room for in each series at first: what is never filled takes no memory. Default 256. */
+  readonly room?: number;
+  /** Puts the arrays into memory that threads can share. Default false. */
+  readonly shared?: boolean;
+}
+
 /** The samples of a segment by domain, as typed arrays. Torn tails as in `readSegment`. */
-export function readColumns(path: string, entry?: SegmentEntry): SampleContent {
+export function readColumns(
+  path: string,
+  entry?: SegmentEntry,
+  { room = 256, shared = false }: ColumnsOptions = {},
+): SampleContent {
   const growing = new Map<string, GrowingSeries>();
-  const onBatch = (batch: RecordBatch) => addBatch(growing, batch);
+  const make: Make = (length) => empty(Math.max(length, room), shared);
+  const onBatch = (batch: RecordBatch) => addBatch(growing, batch, make);
   const info = scanSegment(path, { table: 'samples', entry, onBatch });
   const series = new Map([...growing].map(([domain, g]) => [domain, take(g, g.length)]));
   return { series, info };
@@ -59,6 +71,8 @@ const blind: ReadonlySet<string> = blindEvents;
 interface GrowingSeries {
   columns: SampleSeries;
   length: number;
+  /** Arrays of a length. */
+  readonly make: Make;
 }
 
 function columnOf(batch: RecordBatch, name: string) {
@@ -70,7 +84,9 @@ function columnOf(batch: RecordBatch, name: string) {
 const isLater = (at: bigint, { columns, length }: GrowingSeries): boolean =>
   length === 0 || at > (columns.at_ns[length - 1] ?? 0n);
 
-function addBatch(growing: Map<string, GrowingSeries>, batch: RecordBatch): void {
+type Make = (length: number) => SampleSeries;
+
+function addBatch(growing: Map<string, GrowingSeries>, batch: RecordBatch, make: Make): void {
   const column = (name: string) => columnOf(batch, name);
   const domains = column('domain');
   const indices: Uint16Array = domains.values;
@@ -82,7 +98,7 @@ function addBatch(growing: Map<string, GrowingSeries>, batch: RecordBatch): void
   const indexOfEvent: Uint16Array = events.values;
   const isBlind = namesOf(events).map((name) => blind.has(name));
   const targets = namesOf(domains).map((name) => {
-    const series = growing.get(name) ?? { columns: empty(0), length: 0 };
+    const series = growing.get(name) ?? { columns: make(0), length: 0, make };
     growing.set(name, series);
     return series;
   });
@@ -97,7 +113,7 @@ function addBatch(growing: Map<string, GrowingSeries>, batch: RecordBatch): void
 
 function put(series: GrowingSeries, at: bigint, [booked, lo, hi]: readonly [number, number, number]): void {
   const end = series.length;
-  if (end === series.columns.at_ns.length) series.columns = enlarged(series.columns);
+  if (end === series.columns.at_ns.length) series.columns = enlarged(series);
   const { columns } = series;
   columns.at_ns[end] = at;
   columns.booked_j[end] = booked;
@@ -107,8 +123,8 @@ function put(series: GrowingSeries, at: bigint, [booked, lo, hi]: readonly [numb
 }
 
 /** A copy with twice the room. */
-function enlarged(old: SampleSeries): SampleSeries {
-  const grown = empty(Math.max(256, 2 * old.at_ns.length));
+function enlarged({ columns: old, make }: GrowingSeries): SampleSeries {
+  const grown = make(2 * old.at_ns.length);
   grown.at_ns.set(old.at_ns);
   grown.booked_j.set(old.booked_j);
   grown.lo_j.set(old.lo_j);
@@ -116,12 +132,15 @@ function enlarged(old: SampleSeries): SampleSeries {
   return grown;
 }
 
-const empty = (length: number): SampleSeries => ({
-  at_ns: new BigInt64Array(length),
-  booked_j: new Float64Array(length),
-  lo_j: new Float64Array(length),
-  hi_j: new Float64Array(length),
-});
+function empty(length: number, shared: boolean): SampleSeries {
+  const memory = (bytes: number) => (shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
+  return {
+    at_ns: new BigInt64Array(memory(8 * length)),
+    booked_j: new Float64Array(memory(8 * length)),
+    lo_j: new Float64Array(memory(8 * length)),
+    hi_j: new Float64Array(memory(8 * length)),
+  };
+}
 
 const take = ({ columns }: GrowingSeries, length: number): SampleSeries => ({
   at_ns: columns.at_ns.subarray(0, length),

@@ -1,4 +1,4 @@
-import type { DuckDBType } from '@duckdb/node-api';
+import type { DuckDBDataChunk, DuckDBType } from '@duckdb/node-api';
 import type { Vector } from '@duckdb/node-bindings';
 import { type Column, type ColumnType, type TableName, tables } from '@perwatt/core';
 import type { Data, RecordBatch } from 'apache-arrow';
@@ -34,15 +34,29 @@ export const sqlType = (type: ColumnType): string => (type === 'name' ? 'VARCHAR
 
 const STAGE = 'staged';
 
+const chunks = new WeakMap<Database, Map<TableName, DuckDBDataChunk>>();
+
+/**
+ * The chunk that rows of a table pass through on their way into a database. One serves every stage of the table: it is freed only
+ * by the garbage collector, which doesn't know how much memory stands behind it.
+ */
+function chunkOf(db: Database, table: TableName): DuckDBDataChunk {
+  const own = chunks.get(db) ?? new Map<TableName, DuckDBDataChunk>();
+  chunks.set(db, own);
+  const types = () => Object.values<Column>(tables[table]).map(({ type }) => duckType(db, type));
+  const chunk = own.get(table) ?? db.engine.api.DuckDBDataChunk.create(types());
+  own.set(table, chunk);
+  return chunk;
+}
+
 /** Makes an empty stage for rows of `table`; one at a time in a database. */
 export async function stageTable(db: Database, table: TableName): Promise<StagedTable> {
-  const { api, bindings } = db.engine;
+  const { bindings } = db.engine;
   const columns = Object.entries<Column>(tables[table]);
   const definitions = columns.map(([name, { type }]) => `"${name}" ${sqlTypes[type]}`);
   await db.connection.run(`CREATE OR REPLACE TABLE ${STAGE} (${definitions.join(', ')})`);
   const appender = await db.connection.createAppender(STAGE);
-  const types = columns.map(([, { type }]) => duckType(db, type));
-  const chunk = api.DuckDBDataChunk.create(types);
+  const chunk = chunkOf(db, table);
   const words = new Map(
     columns.flatMap(([name, { type }]) => (type === 'name' ? [[name, new Words()]] : [])),
   );
