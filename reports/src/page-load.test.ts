@@ -179,7 +179,7 @@ test('the page tells how calls were sent, what servers said and what was started
   ])
     expect(section).toContain(said);
   expect(section).toContain('12 readings, 1 failed');
-  expect(section).toContain('vllm 9.8.7');
+  expect(section).toContain('vllm<small>llama.cpp 9.8.7</small>');
   expect(section).toContain('vllm serve --max-num-seqs 4 &lt;img');
   expect(page).not.toContain(evil);
   expect(page).toContain('id="load-curve"');

@@ -4,7 +4,7 @@ import type { GaugeLoad } from '@perwatt/records';
 import { DASH, formatNumber, formatPercent } from './format.js';
 import { type Html, html } from './html.js';
 import { hasLoads, most, total } from './load-facts.js';
-import { breakable, metricCell, modelDot, tierBadge, verdictBadge } from './page-parts.js';
+import { breakable, metricCell, modelDot, reasonText, tierBadge, verdictBadge } from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
 
 const figures: readonly (readonly [head: string, unit: string, id: MetricId])[] = [
@@ -41,6 +41,14 @@ const table = (label: string, heads: readonly Html[], rows: readonly Html[]): Ht
 const head = (name: string, unit: string): Html =>
   html`<th scope="col" class="n">${name}<small>${unit}</small></th>`;
 
+/** A figure, or a dash whose reason is told by pointing at it: most loads lack what only some have. */
+const loadCell = (cell: CellResult, id: MetricId): Html => {
+  const { value, reason } = cell.metrics[id];
+  return value === null
+    ? html`<td class="n" title="${reasonText(reason ?? '')}">${DASH}</td>`
+    : metricCell(cell, id);
+};
+
 /** Cells as they were sent: rates, goodput, lag, latency since due, energy per token, idle time. Empty for one plain load. */
 function loadRows(results: RunResults): Html {
   if (!hasLoads(results)) return html``;
@@ -55,7 +63,7 @@ function loadRows(results: RunResults): Html {
   ];
   const rows = cells.map((cell) => {
     const loops = cell.load.map(({ loop }) => loop);
-    return html`<tr>${nameOf(results, cell)}${shown.map(([, , id]) => metricCell(cell, id))}<td class="n">${most(loops, (loop) => loop?.most_in_flight) ?? DASH}</td><td class="n">${total(loops, (loop) => loop?.waited) ?? DASH}</td><td>${tierBadge(cell.energy.boundary?.provenance ?? null)}</td><td>${verdictBadge(cell)}</td></tr>`;
+    return html`<tr>${nameOf(results, cell)}${shown.map(([, , id]) => loadCell(cell, id))}<td class="n">${most(loops, (loop) => loop?.most_in_flight) ?? DASH}</td><td class="n">${total(loops, (loop) => loop?.waited) ?? DASH}</td><td>${tierBadge(cell.energy.boundary?.provenance ?? null)}</td><td>${verdictBadge(cell)}</td></tr>`;
   });
   return table('Loads', heads, rows);
 }
@@ -89,20 +97,27 @@ function serverRows(results: RunResults): Html {
   return html`<h3>What the servers said</h3><p class="soft small">Their own <code>/metrics</code>, read once a second within the measured windows; tokens from just before to just after.</p>${table('Server load', heads, rows)}`;
 }
 
+/** Name and version of an engine; the version alone where it begins with the name. */
+const versionText = (engine: string | null, version: string | null): string =>
+  engine !== null && version?.startsWith(engine) === true
+    ? version
+    : [engine, version].filter((part) => part !== null).join(' ');
+
 /** Servers that were started, each once: kind, version, what was executed, image, time until ready. */
 function engineRows(results: RunResults): Html {
   const known = new Map(
     results.cells.flatMap(({ provenance }) => {
-      const server = provenance?.endpoint.server;
-      return server === undefined
-        ? []
-        : [[JSON.stringify([server.id, server.argv, server.version]), server] as const];
+      const { server, engine, engine_version } = provenance?.endpoint ?? {};
+      if (server === undefined) return [];
+      const key = JSON.stringify([server.id, server.argv, server.version]);
+      const told = versionText(engine ?? null, server.version ?? engine_version ?? null);
+      return [[key, { server, told }] as const];
     }),
   );
   if (known.size === 0) return html``;
   const rows = [...known.values()].map(
-    (server) =>
-      html`<tr><th scope="row">${server.id}<small>${server.agent === null ? 'this host' : server.agent}</small></th><td>${server.kind} ${server.version ?? ''}</td><td class="name">${breakable(server.model)}</td><td class="name"><code>${server.argv.join(' ')}</code></td><td class="name">${server.image ?? DASH}<small>${server.image_digest ?? ''}</small></td><td class="n">${formatNumber(server.ready_ms / 1000)} s</td></tr>`,
+    ({ server, told }) =>
+      html`<tr><th scope="row">${server.id}<small>${server.agent === null ? 'this host' : server.agent}</small></th><td>${server.kind}<small>${told || 'version not told'}</small></td><td class="name">${breakable(server.model)}</td><td class="name"><code>${server.argv.join(' ')}</code></td><td class="name">${server.image ?? DASH}<small>${server.image_digest ?? ''}</small></td><td class="n">${formatNumber(server.ready_ms / 1000)} s</td></tr>`,
   );
   const heads = ['Engine', 'Kind', 'Model', 'Executed', 'Image', 'Ready after'].map(
     (name) => html`<th scope="col">${name}</th>`,
