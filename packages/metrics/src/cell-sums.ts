@@ -1,5 +1,5 @@
 import { type CellColumns, codeOf } from './cell-columns.js';
-import { addRow, type Offsets, productSums, WIDTH } from './cell-products.js';
+import { addRow, type Offsets, productSums, productSumsLess, WIDTH } from './cell-products.js';
 import { orderOf, shareOfTime } from './cell-spans.js';
 import { TIME_BLOCKS } from './stats/blocks.js';
 import type { CrossedParts, VariancePart } from './stats/crossed-variance.js';
@@ -175,7 +175,7 @@ function residualSquare(margins: Margins): Float64Array {
   const { cells, inCell } = margins;
   return inCell.includes(0)
     ? productSums(leftOf(margins, { inner, outer }))
-    : productSums(cells, { inner, outer });
+    : productSumsLess(cells, { inner, outer });
 }
 
 /** The same where some cells have no query: nothing is left of those. */

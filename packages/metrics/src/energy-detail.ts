@@ -98,7 +98,12 @@ const none = (reason: string): CellPhases => ({ method: 'none', phases: null, re
 
 /** Sittings that have calls. */
 function usedSittings(sittings: readonly SittingInput[], { calls }: CellColumns): SittingInput[] {
-  const present = new Set(Array.from(calls.sitting));
+  const present = new Set<number>();
+  for (let call = 0, last = -1; call < calls.length; call++) {
+    const own = calls.sitting[call] ?? -1;
+    if (own !== last) present.add(own);
+    last = own;
+  }
   return sittings.filter(({ sitting }) => present.has(sitting));
 }
 
