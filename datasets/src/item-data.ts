@@ -14,10 +14,11 @@ export type ItemData =
   | JudgeData
   | DialogueData;
 
-/** Facts for tables only; the grader needs none of it. */
+/** A level, for tables only, and whose official extraction is meant where a grader has several. */
 export interface LevelData {
   readonly kind: 'facts';
-  readonly level: string;
+  readonly level?: string;
+  readonly official?: 'supergpqa';
 }
 
 /** Options were put into another order. */
@@ -25,6 +26,8 @@ export interface ChoiceData {
   readonly kind: 'choice';
   /** For each option as shown, its place in the record, counted from 0; the right one is 0. */
   readonly permutation: readonly number[];
+  /** Whose official extraction is meant; absent for MMLU-Pro's. */
+  readonly official?: 'gpqa';
 }
 
 /** Short answers judged by exact match and token F1. */

@@ -25,6 +25,7 @@ export const gpqa = fileSet({
       texts.map((name) => requiredText(row, name).trim()),
       rng('options', id),
     );
-    return { id, question, gold, options, data, subject: optionalText(row, 'High-level domain') };
+    const subject = optionalText(row, 'High-level domain');
+    return { id, question, gold, options, data: { ...data, official: 'gpqa' }, subject };
   },
 });
