@@ -101,6 +101,7 @@ export function callResult(request: CallRequest, record: CallRecord): CallResult
     text: record.content,
     finish: failed ? 'error' : finishOf(record.finish_reason),
     usage: record.usage,
+    mean_logprob: record.mean_logprob ?? null,
     sent_ns: record.stamps.sent_ns ?? record.stamps.dispatch_ns,
     end_ns: record.stamps.end_ns,
     ...(record.reasoning === '' ? {} : { reasoning: record.reasoning }),

@@ -36,6 +36,7 @@ const loaders: Readonly<Record<string, Load>> = {
   models: async ({ io }) => (await import('./commands/models.js')).modelsCommand(io),
   catalogue: async ({ io }) => (await import('./commands/catalogue.js')).catalogueCommand(io),
   datasets: async ({ io }) => (await import('./commands/datasets.js')).datasetsCommand(io),
+  strategies: async ({ io }) => (await import('./commands/strategies.js')).strategiesCommand(io),
   trace: async ({ io }) => (await import('./commands/trace.js')).traceCommand(io),
   grade: async ({ io, version }) => (await import('./commands/grade.js')).gradeCommand(io, version),
   call: async ({ io }) => (await import('./commands/call.js')).callCommand(io),

@@ -36,6 +36,8 @@ export interface Sampling {
   readonly reasoning_effort?: string;
   /** Texts that end the answer; they are no part of it. */
   readonly stop?: readonly string[];
+  /** Asks for the probability of each token that was drawn. */
+  readonly logprobs?: true;
 }
 
 /** What a model is asked: a chat for its template, or bare text to go on from. */

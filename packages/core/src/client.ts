@@ -110,6 +110,8 @@ export interface CallRecord {
   readonly icl_ns: readonly number[];
   /** Tokens that each non-empty event brought, by the running usage of the server; null or absent where it does not run. */
   readonly event_tokens?: readonly number[] | null;
+  /** Mean natural logarithm of the output tokens' probabilities; null or absent where none were told. */
+  readonly mean_logprob?: number | null;
 }
 
 /** Facts about what answers behind a client, for provenance. Null where it does not say. */

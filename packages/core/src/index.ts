@@ -144,6 +144,7 @@ export type {
   Candidate,
   Needs,
   Outcome,
+  ParameterInfo,
   ProgramRun,
   PromptRouter,
   Rng,
@@ -176,6 +177,7 @@ export {
   tables,
   texts,
 } from './tables.js';
+export { chatWithToolsAsText, toolResponseText, toolsAsText } from './tools-as-text.js';
 export {
   type TokenCounter,
   type TraceFormat,

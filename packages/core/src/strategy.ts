@@ -150,6 +150,16 @@ export interface StrategyContext {
   readonly router?: PromptRouter;
 }
 
+/** One parameter of a strategy, for people. */
+export interface ParameterInfo {
+  readonly name: string;
+  /** In words: `whole number, 1 to 64`, `one of a, b`. */
+  readonly type: string;
+  /** Value where it is left out, as JSON; null where there is none. */
+  readonly default: string | null;
+  readonly summary: string;
+}
+
 /** How one item becomes calls and an answer. Bump `version` whenever the calls could change. */
 export interface Strategy<P = unknown> {
   readonly id: string;
@@ -158,7 +168,11 @@ export interface Strategy<P = unknown> {
   /** What these parameters need of endpoints and data set. */
   needs(params: P): Needs;
   /** Checks parameters from a configuration and fills in defaults; throws on a wrong or unknown one. */
-  readonly params: { parse(input: unknown): P };
+  readonly params: {
+    parse(input: unknown): P;
+    /** What may be set, for help and documentation; absent where nothing may. */
+    describe?(): readonly ParameterInfo[];
+  };
   /** Calls that one item takes at most, for the estimate before a run. */
   calls(params: P): number;
   /** Yields batches whose calls may run in parallel; is resumed with one result per request, in their order. */

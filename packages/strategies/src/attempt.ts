@@ -30,10 +30,12 @@ export interface Ask {
 export interface AskOptions {
   readonly params: SamplingParams;
   readonly context: Pick<StrategyContext, 'rng' | 'max_tokens'>;
+  /** Whether the tokens' probabilities are asked for. */
+  readonly logprobs?: boolean;
 }
 
 /** A chat request. Seeds are drawn in the order in which requests are made. */
-export function askChat(ask: Ask, { params, context }: AskOptions): CallRequest {
+export function askChat(ask: Ask, { params, context, logprobs = false }: AskOptions): CallRequest {
   const { temperature, top_p, max_tokens = context.max_tokens } = params;
   const { messages, tools, parents = [], endpoint = 'main', round = 0, branch = 0, ...rest } = ask;
   return {
@@ -41,7 +43,7 @@ export function askChat(ask: Ask, { params, context }: AskOptions): CallRequest 
     parents,
     endpoint,
     input: { kind: 'chat', messages, ...(tools !== undefined && { tools }) },
-    sampling: { temperature, top_p, max_tokens, seed: callSeed(context.rng) },
+    sampling: { temperature, top_p, max_tokens, seed: callSeed(context.rng), ...(logprobs && { logprobs }) },
     round,
     branch,
   };

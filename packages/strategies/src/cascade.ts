@@ -37,7 +37,7 @@ export const cascade: Strategy<CascadeParams> = {
   params: parameters('cascade', CascadeParams),
   calls: ({ attempts }) => attempts + 1,
   async *run(item, { attempts, ...params }, context) {
-    const options = { params, context };
+    const options = { params, context, logprobs: params.signal === 'logprob' };
     const results = yield Array.from({ length: attempts }, (_, branch) =>
       attemptCall(item, options, { branch, endpoint: params.weak }),
     );

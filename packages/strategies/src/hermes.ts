@@ -1,4 +1,4 @@
-import type { CallResult, ToolCall, ToolSpec } from '@perwatt/core';
+import type { CallResult, ToolCall } from '@perwatt/core';
 import { jsonrepair } from 'jsonrepair';
 
 /** A tool call with its arguments read. */
@@ -25,15 +25,6 @@ export function toolCallsOf(result: Pick<CallResult, 'text' | 'tool_calls'>): Re
 /** The text of an answer without its tool-call blocks. */
 export const withoutToolCalls = (text: string): string =>
   text.replace(/<tool_call>[\s\S]*?(?:<\/tool_call>|$)/g, '').trim();
-
-/** What a system message says of tools, for models that are told of them in text. */
-export const toolsAsText = (tools: readonly ToolSpec[]): string =>
-  `You can call tools. Each is described by one line of JSON:
-${tools.map((tool) => JSON.stringify({ type: 'function', function: tool })).join('\n')}
-
-To call one, write a block and then stop:
-<tool_call>{"name": "…", "arguments": {…}}</tool_call>
-The result comes back as a <tool_response> block.`;
 
 function nativeCall({ id, index, name, arguments: text }: ToolCall, i: number): ReadToolCall {
   const { value, repaired } = readJson(text === '' ? '{}' : text);

@@ -1,5 +1,6 @@
 import { didYouMean, PerwattError } from '@perwatt/core';
 import * as z from 'zod';
+import { parameterInfos } from './parameter-infos.js';
 
 const temperature = z.number().min(0).max(10);
 
@@ -28,7 +29,7 @@ export const endpointName = z.string().regex(/^[a-z][a-z0-9_-]*$/, 'not a name o
 
 /** A checker of parameters that says all that is wrong with them in one `INPUT_INVALID`. */
 export const parameters = <S extends z.ZodObject>(strategy: string, schema: S) => ({
-  schema,
+  describe: () => parameterInfos(schema),
   parse(input: unknown): z.infer<S> {
     const result = schema.safeParse(input ?? {});
     if (result.success) return result.data;

@@ -1,15 +1,17 @@
-import type {
-  CallRequest,
-  CallResult,
-  Message,
-  Outcome,
-  Role,
-  StrategyContext,
-  ToolSpec,
+import {
+  type CallRequest,
+  type CallResult,
+  type Message,
+  type Outcome,
+  type Role,
+  type StrategyContext,
+  type ToolSpec,
+  toolResponseText,
+  toolsAsText,
 } from '@perwatt/core';
 import { type AskOptions, askChat, candidateOf, failureOf, hasText, opening, user } from './attempt.js';
 import { afterMarker, clipLeft } from './clip.js';
-import { type ReadToolCall, toolCallsOf, toolsAsText } from './hermes.js';
+import { type ReadToolCall, toolCallsOf } from './hermes.js';
 import { type Objective, readObjectives } from './objectives.js';
 import type { SamplingParams } from './params.js';
 import { outcomeOf } from './votes.js';
@@ -226,5 +228,5 @@ function remember(root: Root, { answer, calls, replies, form }: Exchange): void 
     return;
   }
   root.messages.push({ role: 'assistant', content: answer.text });
-  root.messages.push(user(replies.map((reply) => `<tool_response>\n${reply}\n</tool_response>`).join('\n')));
+  root.messages.push(user(replies.map(toolResponseText).join('\n')));
 }

@@ -1,4 +1,4 @@
-import { didYouMean, PerwattError, type Strategy } from '@perwatt/core';
+import { didYouMean, type ParameterInfo, PerwattError, type Strategy } from '@perwatt/core';
 import { bestOfN } from './best-of-n.js';
 import { type Budget, budgeted, parseBudget } from './budget.js';
 import { budgetForcing } from './budget-forcing.js';
@@ -53,6 +53,7 @@ function erased<P extends object>(strategy: Strategy<P>): Strategy {
   return {
     ...strategy,
     params: {
+      describe: () => [...(strategy.params.describe?.() ?? []), budgetInfo],
       parse(input) {
         const { own, budget } = split<object>(input ?? {});
         const params = strategy.params.parse(own);
@@ -73,6 +74,13 @@ function erased<P extends object>(strategy: Strategy<P>): Strategy {
     },
   };
 }
+
+const budgetInfo: ParameterInfo = {
+  name: 'budget',
+  type: '{ calls, tokens, seconds, joules }',
+  default: null,
+  summary: 'What a query may spend; what is left out is not limited',
+};
 
 interface Split<P> {
   readonly own: P;

@@ -26,7 +26,11 @@ export const weightedVote: Strategy<WeightedVoteParams> = {
   params: parameters('weighted_vote', WeightedVoteParams),
   calls: ({ attempts, verifier }) => attempts * (verifier === 'model' ? 2 : 1),
   async *run(item, { attempts, ...params }, context) {
-    const results = yield attemptCalls(item, { params, context }, attempts);
+    const results = yield attemptCalls(
+      item,
+      { params, context, logprobs: params.verifier === 'logprob' },
+      attempts,
+    );
     const scores = yield* scoreAttempts(item, results, { params, scoring: params, context });
     const candidates = results.map((result, i) => ({
       ...candidateOf(result, context.answers),

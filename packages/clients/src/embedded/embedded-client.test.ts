@@ -138,6 +138,30 @@ describe('decoding', () => {
   });
 });
 
+describe('tools and probabilities', () => {
+  test('tools and their results stand in the prompt, and a plain answer asks for none', async () => {
+    const tools = [{ name: 'add', description: 'Adds.', parameters: {} }];
+    const plain = await make().call(chat('Hi'));
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: '', tool_calls: [{ id: 'a', name: 'add', arguments: '{}' }] },
+      { role: 'tool', content: '4', tool_call_id: 'a' },
+    ] as const;
+    const record = await make().call({ ...chat(''), input: { kind: 'chat', messages, tools } });
+    expect(record).toMatchObject({ status: 'ok', tool_calls: [] });
+    expect(record.usage!.prompt_tokens).toBeGreaterThan(plain.usage!.prompt_tokens + 30);
+  });
+
+  test('probabilities of the tokens are told when they are asked for', async () => {
+    const asked = await make().call(chat('Hi', { logprobs: true, max_tokens: 8 }));
+    expect(asked.mean_logprob).toBeLessThanOrEqual(0);
+    expect(asked.mean_logprob).toBeGreaterThan(-30);
+    const plain = await make().call(chat('Hi', { max_tokens: 8 }));
+    expect(plain.mean_logprob).toBeNull();
+    expect(asked.content).toBe(plain.content);
+  });
+});
+
 describe('failures', () => {
   test('a prompt longer than the context is refused with both sizes', async () => {
     const client = make({ contextTokens: 128 });
@@ -150,12 +174,6 @@ describe('failures', () => {
   test('an empty completion prompt is fine where a start token comes before it', async () => {
     const record = await make().call({ ...chat(''), input: { kind: 'completion', prompt: '' } });
     expect(record).toMatchObject({ status: 'ok', usage: { prompt_tokens: 1 } });
-  });
-
-  test('tools are refused', async () => {
-    const tools = [{ name: 'f', description: '', parameters: {} }];
-    const record = await make().call({ ...chat(''), input: { kind: 'chat', messages: [], tools } });
-    expect(record).toMatchObject({ status: 'protocol_error', error_kind: 'unsupported' });
   });
 
   test('a killed engine ends its calls with the reason, and the next call starts another', async () => {

@@ -1,4 +1,5 @@
 import {
+  type CallInput,
   type CallOptions,
   type CallRecord,
   type Client,
@@ -81,9 +82,10 @@ export function embeddedClient(options: EmbeddedClientOptions): Client {
           answer: null,
           offset_ns: 0n,
           seen: null,
+          offers_tools: false,
           end_ns: clock.now(),
         });
-      const refused = refusalOf(request, callOptions, closed);
+      const refused = refusalOf(callOptions, closed);
       if (refused !== null) return fail(refused);
       let process: EngineProcess;
       try {
@@ -135,20 +137,9 @@ const factsOf = (options: EmbeddedClientOptions, { facts, pid }: EngineProcess):
 });
 
 /** Why a call isn't begun at all, or null. */
-function refusalOf(request: ClientRequest, { signal }: CallOptions, closed: boolean): EmbeddedFailure | null {
+function refusalOf({ signal }: CallOptions, closed: boolean): EmbeddedFailure | null {
   if (signal?.aborted === true) return aborted;
-  if (closed) return closedFailure;
-  const message = unsupportedIn(request);
-  return message === null ? null : { status: 'protocol_error', kind: 'unsupported', message };
-}
-
-/** What of a request the engine has no way to honour, or null. */
-function unsupportedIn({ input }: ClientRequest): string | null {
-  if (input.kind !== 'chat') return null;
-  if ((input.tools?.length ?? 0) > 0) return 'the embedded engine takes no tools';
-  if (input.messages.some(({ role }) => role === 'tool'))
-    return 'the embedded engine takes no messages of tools';
-  return null;
+  return closed ? closedFailure : null;
 }
 
 interface Calling {
@@ -199,10 +190,13 @@ async function callEngine(
     streamed,
     answer,
     offset_ns: engine.offset_ns,
+    offers_tools: offersTools(request.input),
     failure: cut ?? failureOf(ended),
     seen: following && (cut !== null || answer === null) ? told : null,
   });
 }
+
+const offersTools = (input: CallInput): boolean => input.kind === 'chat' && (input.tools?.length ?? 0) > 0;
 
 /** What the caller's own `onDelta` threw is the caller's. */
 function rethrow(thrown: { readonly by: unknown } | null): void {

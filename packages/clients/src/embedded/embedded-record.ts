@@ -1,5 +1,6 @@
 import { type CallRecord, type CallStamps, type CallStatus, type Instant, instant } from '@perwatt/core';
 import type { EngineAnswer } from './protocol.js';
+import { readToolBlocks } from './tool-blocks.js';
 
 /** How a call that the engine didn't answer well failed. */
 export interface EmbeddedFailure {
@@ -17,21 +18,22 @@ export interface EmbeddedOutcome {
   readonly answer: EngineAnswer | null;
   readonly offset_ns: bigint;
   readonly failure: EmbeddedFailure | null;
+  /** Whether tools were offered, so that calls of them are read from the text. */
+  readonly offers_tools: boolean;
   /** Pieces the caller had been told when it aborted; null to keep all that the engine had. */
   readonly seen: readonly string[] | null;
 }
 
 /** The record of a call. There is no connection, so the stamps and counts of one are null and 0. */
 export function embeddedRecord(outcome: EmbeddedOutcome): CallRecord {
-  const { answer, failure, streamed, seen } = outcome;
+  const { answer, failure, streamed } = outcome;
   const times = timesOf(outcome);
   const ended = failure === null ? answer : null;
   return {
     status: failure?.status ?? 'ok',
-    content: seen === null ? (answer?.content ?? '') : seen.join(''),
+    ...textsOf(outcome, ended),
     reasoning: '',
-    tool_calls: [],
-    finish_reason: ended?.finish_reason ?? null,
+    mean_logprob: ended?.mean_logprob ?? null,
     ...countsOf(ended),
     done: ended !== null && streamed,
     events: streamed ? (ended?.completion_tokens ?? times.length) : 0,
@@ -46,6 +48,18 @@ export function embeddedRecord(outcome: EmbeddedOutcome): CallRecord {
     stamps: stampsOf(outcome, times),
     icl_ns: times.slice(1).map((at, i) => Number(at - (times[i] ?? at))),
   };
+}
+
+/** What was said, and the tools that were asked for where some were offered. */
+function textsOf(
+  { answer, seen, offers_tools }: EmbeddedOutcome,
+  ended: EngineAnswer | null,
+): Pick<CallRecord, 'content' | 'tool_calls' | 'finish_reason'> {
+  const content = seen === null ? (answer?.content ?? '') : seen.join('');
+  const finish_reason = ended?.finish_reason ?? null;
+  if (!offers_tools || ended === null) return { content, tool_calls: [], finish_reason };
+  const read = readToolBlocks(content);
+  return { ...read, finish_reason: read.tool_calls.length > 0 ? 'tool_calls' : finish_reason };
 }
 
 /** The engine's count is the server's. Cached tokens are 0: no call is given anything of an earlier one. */

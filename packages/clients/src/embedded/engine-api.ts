@@ -57,6 +57,12 @@ export interface Sequence {
   readonly contextSize: number;
   clearHistory(): Promise<void>;
   evaluate(tokens: Token[], options: EvaluateOptions): AsyncIterable<Token>;
+  /** Tokens with the probability that each was drawn with, after temperature and cuts. */
+  evaluateWithMetadata(
+    tokens: Token[],
+    metadata: { readonly confidence: true },
+    options: EvaluateOptions,
+  ): AsyncIterable<{ readonly token: Token; readonly confidence: number }>;
 }
 
 export interface EvaluateOptions {

@@ -29,6 +29,7 @@ export const noAnswer = (
   finish_reason: null,
   prompt_tokens,
   completion_tokens: 0,
+  mean_logprob: null,
   first_event_ns: null,
   content_ns: new BigInt64Array(0),
   cancelled,
@@ -46,11 +47,13 @@ export async function generate(options: GenerateOptions): Promise<EngineAnswer> 
   const content_ns = new BigInt64Array(limit);
   const pieces: string[] = [];
   let completion_tokens = 0;
+  let logprob = 0;
   let first_event_ns: bigint | null = null;
   let finish_reason: EngineAnswer['finish_reason'] = null;
 
-  for await (const token of sequence.evaluate(prompt, evaluateOptions(sampling))) {
+  for await (const { token, confidence } of drawn(sequence, prompt, sampling)) {
     const at = now();
+    logprob += logarithm(confidence);
     first_event_ns ??= at;
     completion_tokens += 1;
     const ended = model.isEogToken(token);
@@ -69,12 +72,28 @@ export async function generate(options: GenerateOptions): Promise<EngineAnswer> 
     finish_reason,
     prompt_tokens: prompt.length,
     completion_tokens,
+    mean_logprob: sampling.logprobs === true ? logprob / Math.max(1, completion_tokens) : null,
     first_event_ns,
     content_ns: content_ns.slice(0, pieces.length),
     cancelled: finish_reason === null,
     error: null,
   };
 }
+
+interface Drawn {
+  readonly token: Token;
+  /** Null where it was not asked for. */
+  readonly confidence: number | null;
+}
+
+async function* drawn(sequence: Sequence, prompt: Token[], sampling: Sampling): AsyncGenerator<Drawn> {
+  const options = evaluateOptions(sampling);
+  if (sampling.logprobs === true) yield* sequence.evaluateWithMetadata(prompt, { confidence: true }, options);
+  else for await (const token of sequence.evaluate(prompt, options)) yield { token, confidence: null };
+}
+
+const logarithm = (probability: number | null): number =>
+  probability === null ? 0 : Math.log(Math.max(probability, Number.MIN_VALUE));
 
 const finishOf = (stopped: boolean, full: boolean): EngineAnswer['finish_reason'] => {
   if (stopped) return 'stop';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CallInput, Message } from '@perwatt/core';
+import { type CallInput, chatWithToolsAsText, type Message } from '@perwatt/core';
 import type { ChatItem, ChatWrapper, EngineModule, Model, Token } from './engine-api.js';
 
 /** How messages become a prompt. */
@@ -57,11 +57,14 @@ function templated(wrapper: ChatWrapper, messages: readonly Message[], model: Mo
 }
 
 /**
- * The tokens of a call's input, with the start token where the model wants one. In a bare completion special tokens may be
- * spelled out, as HTTP servers allow.
+ * The tokens of a call's input, with the start token where the model wants one. Tools stand in a chat as text, whatever the model's
+ * template. In a bare completion special tokens may be spelled out, as HTTP servers allow.
  */
 export function promptTokens(input: CallInput, model: Model, format: ChatFormat): Token[] {
-  const tokens = input.kind === 'chat' ? format.tokens(input.messages) : model.tokenize(input.prompt, true);
+  const tokens =
+    input.kind === 'chat'
+      ? format.tokens(chatWithToolsAsText(input.messages, input.tools ?? []))
+      : model.tokenize(input.prompt, true);
   const { bos, shouldPrependBosToken } = model.tokens;
   return shouldPrependBosToken && bos !== null && tokens[0] !== bos ? [bos, ...tokens] : tokens;
 }

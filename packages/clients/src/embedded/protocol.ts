@@ -42,6 +42,8 @@ export interface EngineAnswer {
   readonly prompt_tokens: number;
   /** Tokens sampled, an end token included. */
   readonly completion_tokens: number;
+  /** Mean natural logarithm of the tokens' probabilities; null where they were not asked for. */
+  readonly mean_logprob: number | null;
   readonly first_event_ns: bigint | null;
   /** When each non-empty piece of text was there. */
   readonly content_ns: BigInt64Array;

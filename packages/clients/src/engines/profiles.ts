@@ -9,7 +9,7 @@ export interface Profile {
   /** Name of the limit of output tokens. */
   readonly limit: 'max_tokens' | 'max_completion_tokens';
   /** Fields of the sampling that it refuses or must not be sent. */
-  readonly omit: readonly ('seed' | 'top_p' | 'stop')[];
+  readonly omit: readonly ('seed' | 'top_p' | 'stop' | 'logprobs')[];
   /** Fields that make an answer as long as its limit, whatever the model would do; null where there are none. */
   readonly exact_length: 'min_tokens' | 'ignore_eos' | 'both' | null;
   /** Names under which reasoning arrives; a reader takes all of them from anybody. */
@@ -54,7 +54,7 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     ...openai,
     streams: false,
     usage: 'none',
-    omit: ['seed'],
+    omit: ['seed', 'logprobs'],
     exact_length: 'ignore_eos',
     reasoning: [],
   },

@@ -31,6 +31,8 @@ export interface AnswerSoFar {
   readonly done: boolean;
   readonly events: number;
   readonly content_events: number;
+  /** Mean over the tokens whose probability was told; null when none was. */
+  readonly mean_logprob: number | null;
 }
 
 /** Puts an answer together from the payloads of an OpenAI-compatible server. */
@@ -65,6 +67,7 @@ export function createAnswer(): AnswerBuilder {
   let done = false;
   let events = 0;
   let contentEvents = 0;
+  const logprobs = { sum: 0, tokens: 0 };
 
   const takePayload = (payload: JsonObject) => {
     const counts = usageOf(payload['usage']);
@@ -79,6 +82,10 @@ export function createAnswer(): AnswerBuilder {
     content += added.content;
     reasoning += added.reasoning;
     finish = asText(choice?.['finish_reason']) || finish;
+    for (const logprob of logprobsOf(choice)) {
+      logprobs.sum += logprob;
+      logprobs.tokens += 1;
+    }
     return {
       ...added,
       empty: added.content === '' && added.reasoning === '' && !tool,
@@ -141,8 +148,19 @@ export function createAnswer(): AnswerBuilder {
       done,
       events,
       content_events: contentEvents,
+      mean_logprob: logprobs.tokens === 0 ? null : logprobs.sum / logprobs.tokens,
     }),
   };
+}
+
+/** Log-probabilities in a choice: of a chat by token, of a completion as a list. */
+function logprobsOf(choice: JsonObject | null): number[] {
+  const told = asObject(choice?.['logprobs']);
+  if (told === null) return [];
+  const tokens = asArray(told['content']).map((token) => asObject(token)?.['logprob']);
+  return [...tokens, ...asArray(told['token_logprobs'])].filter(
+    (logprob): logprob is number => typeof logprob === 'number' && Number.isFinite(logprob),
+  );
 }
 
 function eventFailure(event: SseEvent, payload: JsonObject | null): Failure | null {

@@ -65,10 +65,16 @@ export function requestBody(request: ClientRequest, api: Api, options: BodyOptio
     seed: may('seed') ? sampling.seed : undefined,
     stop: may('stop') ? sampling.stop : undefined,
     reasoning_effort: api === 'chat' ? sampling.reasoning_effort : undefined,
+    ...logprobsField(request, api, profile),
     ...(options.exact === true ? exactFields(sampling.max_tokens, profile) : {}),
     stream: profile.streams ? stream : undefined,
     stream_options: stream ? usageOptions(options.usage ?? profile.usage) : undefined,
   });
+}
+
+function logprobsField({ sampling }: ClientRequest, api: Api, { omit }: Profile): Record<string, unknown> {
+  if (sampling.logprobs !== true || omit.includes('logprobs')) return {};
+  return { logprobs: api === 'chat' ? true : 0 };
 }
 
 function usageOptions(usage: Profile['usage']): Record<string, boolean> | undefined {
@@ -85,10 +91,18 @@ function exactFields(max_tokens: number, { exact_length }: Profile): Record<stri
 
 function chatFields(input: CallInput): Record<string, unknown> {
   if (input.kind === 'completion') return { messages: [{ role: 'user', content: input.prompt }] };
-  const messages: readonly Message[] = input.messages;
+  const messages = input.messages.map(messageFields);
   const tools = input.tools?.map((tool) => ({ type: 'function', function: tool }));
   return tools === undefined ? { messages } : { messages, tools };
 }
+
+const messageFields = ({ tool_calls, ...message }: Message): Record<string, unknown> =>
+  tool_calls === undefined
+    ? message
+    : {
+        ...message,
+        tool_calls: tool_calls.map(({ id, ...call }) => ({ id, type: 'function', function: call })),
+      };
 
 const promptOf = (input: CallInput): string =>
   input.kind === 'completion' ? input.prompt : input.messages.map(({ content }) => content).join('\n\n');

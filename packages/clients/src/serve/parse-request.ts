@@ -1,4 +1,4 @@
-import type { CallInput, ClientRequest, Message, Sampling } from '@perwatt/core';
+import type { CallInput, ClientRequest, Message, MessageToolCall, Sampling, ToolSpec } from '@perwatt/core';
 import { Refusal } from './refusal.js';
 
 /** Which of the two calls was made. */
@@ -18,13 +18,11 @@ const roles = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 const unsupported: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   best_of: [1],
-  logprobs: [false, 0],
   top_logprobs: [0],
   echo: [false],
   suffix: [''],
   frequency_penalty: [0],
   presence_penalty: [0],
-  tools: [],
   functions: [],
 };
 
@@ -73,7 +71,12 @@ function refuseUnsupported(fields: Fields): void {
 }
 
 function inputOf(api: Api, fields: Fields): CallInput {
-  if (api === 'chat') return { kind: 'chat', messages: messagesOf(fields['messages']) };
+  if (api === 'chat') {
+    const tools = toolsOf(fields['tools']);
+    const messages = messagesOf(fields['messages']);
+    return { kind: 'chat', messages, ...(tools.length > 0 && { tools }) };
+  }
+  if ((fields['tools'] ?? null) !== null) throw wrong('tools', 'are for chats only');
   const prompt = fields['prompt'];
   const only = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof only !== 'string') throw wrong('prompt', 'must be a string');
@@ -85,11 +88,50 @@ function messagesOf(value: unknown): Message[] {
     throw wrong('messages', 'must be a list of at least one message');
   return value.map((each, i) => {
     const name = `messages[${i}]`;
-    const { role, content } = objectOf(each, name);
+    const { role, content, tool_calls, tool_call_id } = objectOf(each, name);
     const known = roles.find((candidate) => candidate === role);
     if (known === undefined) throw wrong(`${name}.role`, `must be one of ${roles.join(', ')}`);
-    return { role: known === 'developer' ? 'system' : known, content: textOf(content, `${name}.content`) };
+    const calls = known === 'assistant' ? messageCalls(tool_calls, `${name}.tool_calls`) : [];
+    const silent = calls.length > 0 && (content ?? null) === null;
+    return {
+      role: known === 'developer' ? 'system' : known,
+      content: silent ? '' : textOf(content, `${name}.content`),
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(typeof tool_call_id === 'string' && { tool_call_id }),
+    };
   });
+}
+
+function messageCalls(value: unknown, name: string): MessageToolCall[] {
+  if ((value ?? null) === null) return [];
+  if (!Array.isArray(value)) throw wrong(name, 'must be a list');
+  return value.map((each, i) => {
+    const { id, function: called } = objectOf(each, `${name}[${i}]`);
+    const { name: tool, arguments: args } = objectOf(called, `${name}[${i}].function`);
+    if (typeof id !== 'string' || typeof tool !== 'string' || typeof args !== 'string')
+      throw wrong(`${name}[${i}]`, 'must have an id, and a function with name and arguments as texts');
+    return { id, name: tool, arguments: args };
+  });
+}
+
+function toolsOf(value: unknown): ToolSpec[] {
+  if ((value ?? null) === null) return [];
+  if (!Array.isArray(value)) throw wrong('tools', 'must be a list');
+  return value.map((each, i) => {
+    const { type, function: tool } = objectOf(each, `tools[${i}]`);
+    if (type !== 'function') throw wrong(`tools[${i}].type`, 'must be "function"');
+    const { name, description = '', parameters = {} } = objectOf(tool, `tools[${i}].function`);
+    if (typeof name !== 'string' || typeof description !== 'string')
+      throw wrong(`tools[${i}].function`, 'must have a name and a description as texts');
+    return { name, description, parameters: objectOf(parameters, `tools[${i}].function.parameters`) };
+  });
+}
+
+/** Only the probabilities of the tokens that were drawn can be told. */
+function logprobsOf(value: unknown): boolean {
+  if ((value ?? false) === false) return false;
+  if (value === true || value === 0) return true;
+  throw wrong('logprobs', 'must be true for a chat or 0 for a completion');
 }
 
 /** Content is a text, or a list of text parts. */
@@ -115,6 +157,7 @@ function samplingOf(fields: Fields): Sampling {
     max_tokens: numberOf(fields, most, { least: 1, most: 2 ** 24, whole: true }) ?? DEFAULT_MAX_TOKENS,
     ...(seed === null ? {} : { seed }),
     ...(stop.length === 0 ? {} : { stop }),
+    ...(logprobsOf(fields['logprobs']) && { logprobs: true as const }),
   };
 }
 

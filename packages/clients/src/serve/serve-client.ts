@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
+  type CallInput,
   type CallOptions,
   type CallRecord,
   type Client,
@@ -9,6 +10,8 @@ import {
   messageOf,
   PerwattError,
 } from '@perwatt/core';
+import { createStopScanner } from '../embedded/stop-scanner.js';
+import { TOOL_CALL } from '../embedded/tool-blocks.js';
 import { type AnswerHead, answerJson, chunkJson, finishJson, usageChunkJson } from './answer-json.js';
 import { type Api, parseRequest } from './parse-request.js';
 import { errorBody, Refusal } from './refusal.js';
@@ -215,18 +218,23 @@ async function answer(api: Api, incoming: IncomingMessage, { response, context }
   }
   const stream = eventStream(response);
   let isFirst: 'first' | 'later' = 'first';
-  const record = await call({
-    onDelta: ({ content }) => {
-      if (content === '') return;
-      stream.send(chunkJson(of, content, isFirst));
-      isFirst = 'later';
-    },
-  });
+  const told = createStopScanner(offersTools(request.input) ? [TOOL_CALL] : []);
+  let sent = 0;
+  const tell = (content: string) => {
+    if (content === '') return;
+    sent += content.length;
+    stream.send(chunkJson(of, content, isFirst));
+    isFirst = 'later';
+  };
+  const record = await call({ onDelta: ({ content }) => tell(told.push(content)) });
   refuseFailed(record);
-  stream.send(finishJson(of, record.finish_reason ?? 'stop'));
+  tell(told.stopped && record.tool_calls.length === 0 ? record.content.slice(sent) : told.end());
+  stream.send(finishJson(of, record));
   if (include_usage) stream.send(usageChunkJson(of, record));
   stream.end();
 }
+
+const offersTools = (input: CallInput): boolean => input.kind === 'chat' && input.tools !== undefined;
 
 /** The status line waits for the first event, so that a call that fails at once has a status of its own. */
 function eventStream(response: ServerResponse) {
