@@ -148,6 +148,33 @@ describe('what was not measured', () => {
     expect(codes(resultsOf({ endpoint: 'http://localhost:8000/v1' }))).not.toContain('endpoint_elsewhere');
   });
 
+  test('cells that were skipped are counted with the reason, and so are repeats that the data ended', () => {
+    const run = syntheticRun({ root: join(root, 'skipped'), items: 6 });
+    const [first, second] = run.cells();
+    const reason = '5 cells of m failed in a row';
+    const note = 'when to stop was decided by the data';
+    run.writeCell({ ...first!, skipped: reason });
+    run.writeCell({
+      ...second!,
+      repeats: 50,
+      stopping: {
+        metric: 'power_w',
+        half_width_wanted: 0.02,
+        half_width: 0.01,
+        values: [1],
+        stopped: 'narrow',
+        repeats: 1,
+        note,
+      },
+    });
+    const results = buildResults(run);
+    const text = (code: string) => results.not_measured.find((own) => own.code === code)?.text;
+    expect(text('skipped')).toBe(`Skipped: 1 cell: ${reason}`);
+    expect(text('stopped_by_data')).toBe(`Repeats of 1 cell: ${note}.`);
+    const cell = results.cells.find(({ cell_id }) => cell_id === second!.cell_id);
+    expect(cell).toMatchObject({ repeats: 1, stopping: { stopped: 'narrow' } });
+  });
+
   test('a run without power has no energy, and no scopes either', () => {
     const results = resultsOf({ power: 'none' });
     expect(codes(results)).toEqual(['no_power', 'left_out']);

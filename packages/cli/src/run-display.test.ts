@@ -16,7 +16,9 @@ const snapshot: ProgressSnapshot = {
   cell_queries: 40,
   tokens_per_s: 81.26,
   eta_s: 200,
-  results: [{ point, status: 'done', failure: null, verdict: 'flagged', accuracy: 0.5, queries: 40, seconds: 65 }],
+  results: [
+    { point, status: 'done', failure: null, verdict: 'flagged', accuracy: 0.5, queries: 40, seconds: 65 },
+  ],
 };
 
 test('the display shows where the run stands', () => {
@@ -64,6 +66,9 @@ test('told to stop, the display leaves the screen before the message comes', () 
 test('a finished cell is one line', () => {
   const [result] = snapshot.results;
   expect(cellLine(result!)).toBe('m × d × s × c4: 40 queries, 50.0 % right, 1 min 5 s (done, flagged)');
+  expect(cellLine({ ...result!, status: 'skipped', failure: '5 cells of m failed in a row' })).toBe(
+    'm × d × s × c4: skipped: 5 cells of m failed in a row',
+  );
   expect(cellLine({ ...result!, status: 'failed', verdict: null, accuracy: null })).toContain(
     'accuracy unknown, 1 min 5 s (failed)',
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coversEndpoint, isElsewhere } from './endpoint-place.js';
+import { coverEndpoints, coversEndpoint, isElsewhere } from './endpoint-place.js';
 
 // biome-ignore format: a table is read in columns
 test.each<[endpoint: string, elsewhere: boolean, why: string]>([
@@ -38,4 +38,24 @@ test.each<[host: string | undefined, kind: 'simulated' | 'http' | 'embedded', en
   const domain = { provenance: 'simulated' as const, ...(host !== undefined && { host }) };
   expect(coversEndpoint(domain, { kind, endpoint })).toBe(covers);
   if (host !== undefined) expect(coversEndpoint(domain, null)).toBe(false);
+});
+
+const here = { kind: 'embedded', endpoint: 'embedded' } as const;
+const far = { kind: 'http', endpoint: 'http://gpu/v1' } as const;
+const counter = { id: 'rapl', provenance: 'counter' } as const;
+const agent = { id: 'agent', provenance: 'counter', host: 'gpu' } as const;
+const meter = { id: 'wall', provenance: 'external' } as const;
+
+// biome-ignore format: a table is read in columns
+test.each<[metered: readonly (typeof counter | typeof agent | typeof meter)[], endpoints: readonly (typeof here | typeof far | null)[], ids: string, why: string]>([
+  [[counter, agent], [here],      'rapl',       'what is here'],
+  [[counter, agent], [far],       'agent',      'what is there'],
+  [[counter, agent], [here, far], 'rapl agent', 'both, in their order'],
+  [[counter],        [here, far], '',           'the far one is not metered, so nothing may be summed'],
+  [[agent],          [here, far], '',           'nor where it is the near one'],
+  [[meter],          [here, far], 'wall',       'an external meter hangs where it belongs'],
+  [[counter],        [null],      'rapl',       'nothing is known of the endpoint'],
+  [[],               [here],      '',           'nothing is metered'],
+])('%#: of what is metered, %j may sum %s', (metered, endpoints, ids) => {
+  expect(coverEndpoints(metered, endpoints, (own) => own).map(({ id }) => id).join(' ')).toBe(ids);
 });
