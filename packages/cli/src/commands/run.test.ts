@@ -95,3 +95,16 @@ test('the schema is printed as JSON Schema, without a matrix', async () => {
     'variant',
   ]);
 });
+
+test('--dry-run tells the most queries where the data ends the repeats', async () => {
+  const cwd = folderWith(`name: t
+repeats: { until: { metric: power_w, half_width: 0.05, max: 10 } }
+axes:
+  model: [smollm2-135m]
+  dataset: [{ id: sums, kind: arithmetic, limit: 2 }]
+`);
+  const { io, result } = recordedIo({ cwd });
+  const args = ['m.yaml', '--dry-run', '--power', 'none'];
+  await runCommand(io, makeDeps(io, '0.0.0')).parseAsync(args, { from: 'user' });
+  expect(result.out.join('\n')).toMatch(/sums × single: ≤ 20 queries, .*\n1 cells, ≤ 20 queries, /);
+});

@@ -168,16 +168,19 @@ function printPlan(plan: Plan, flags: RunFlags, io: Io): void {
     );
     return;
   }
+  const atMost = plan.cells.some(({ rule }) => rule !== null) ? '≤ ' : '';
   for (const [i, cell] of plan.cells.entries()) {
     const { queries, calls, seconds } = estimate.cells[i] ?? {};
     const time = seconds == null ? 'time unknown' : `about ${spanText(seconds)}`;
-    io.print(`${cell.id}  ${pointText(cell.point)}: ${queries} queries, ≤ ${calls} calls, ${time}`);
+    io.print(
+      `${cell.id}  ${pointText(cell.point)}: ${cell.rule === null ? '' : '≤ '}${queries} queries, ≤ ${calls} calls, ${time}`,
+    );
   }
   for (const { what, reason } of plan.left_out) io.print(`left out: ${what}: ${reason}`);
   for (const { point, reason } of plan.pruned) io.print(`no cell: ${pointText(point)}: ${reason}`);
   const time = estimate.seconds === null ? 'time unknown' : `about ${spanText(estimate.seconds)}`;
   io.print(
-    `${plan.cells.length} cells, ${estimate.queries} queries, ≤ ${estimate.calls} calls, ${time} (${estimate.basis})`,
+    `${plan.cells.length} cells, ${atMost}${estimate.queries} queries, ≤ ${estimate.calls} calls, ${time} (${estimate.basis})`,
   );
 }
 
