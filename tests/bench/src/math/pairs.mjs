@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { mathPairs, missed } from '../../../../packages/graders/dist/math.fixture.js';
+
+const corpus = new URL('../../../../packages/graders/dist/math.fixture.js', import.meta.url);
+const { mathPairs, missed } = await import(corpus.href);
 
 const shared = process.env.PERWATT_SHARED ?? fileURLToPath(new URL('../../../../../shared', import.meta.url));
 const math500 = `${shared}/data/corpora/math500/test.jsonl`;
