@@ -173,6 +173,7 @@ axes:
     engine_flags: '--b 1',
     parallel: 'tensor=4 data=3',
     reasoning_effort: null,
+    power_cap_w: null,
   });
 });
 
