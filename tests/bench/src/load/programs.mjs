@@ -96,7 +96,16 @@ export const wrk = (bin) => ({
     });
     const lines = ['wrk.method = "POST"', 'wrk.headers["content-type"] = "application/json"'];
     writeFileSync(script, [...lines, `wrk.body = ${JSON.stringify(body)}`].join('\n'));
-    const args = ['-t1', `-c${streams}`, `-d${n}s`, '-s', script, `${url}/chat/completions`];
+    const args = [
+      '-t1',
+      `-c${streams}`,
+      `-d${n}s`,
+      '--timeout',
+      '60s',
+      '-s',
+      script,
+      `${url}/chat/completions`,
+    ];
     const { cpu_s, out } = await timed(bin, args, scratch);
     if (/Non-2xx|Socket errors/.test(out)) throw new Error(`wrk: ${out}`);
     return { cpu_s, ok: Number(/(\d+) requests in/.exec(out)?.[1]), calls: [] };
