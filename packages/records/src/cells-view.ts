@@ -1,8 +1,10 @@
-import type { CellFile, DomainLedger } from './manifest.js';
+import type { CellFile, DomainLedger, PowerFile } from './manifest.js';
 import { repeatsMade } from './repeats-made.js';
 import { quoted } from './sql-engine.js';
 
-type Cell = (cell: CellFile) => string | number | bigint | null;
+type Value = string | number | bigint | null;
+type Tiers = ReadonlyMap<string, string>;
+type Cell = (cell: CellFile, tiers: Tiers) => Value;
 
 const total =
   (key: 'meter_j' | 'queries_j' | 'unattributed_j' | 'lost_work_j'): Cell =>
@@ -11,6 +13,13 @@ const total =
     if (summed.length === 0) return null;
     return summed.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
   };
+
+/** Where the joules of a cell come from, by the domains of its total; several names joined by `+`, null without energy. */
+const tierOf: Cell = ({ ledgers }, tiers) => {
+  const summed = ledgers.filter(({ in_total }) => in_total);
+  const names = new Set(summed.flatMap(({ domain }) => tiers.get(domain) ?? []));
+  return names.size === 0 ? null : [...names].sort().join('+');
+};
 
 /** Columns of the view `cells`: SQL type and where its value comes from. */
 export const cellColumns: readonly (readonly [name: string, type: string, value: Cell])[] = [
@@ -45,6 +54,7 @@ export const cellColumns: readonly (readonly [name: string, type: string, value:
   ['resolved_sha256', 'VARCHAR', (c) => c.hashes?.resolved ?? null],
   ['observed_sha256', 'VARCHAR', (c) => c.hashes?.observed ?? null],
   ['sittings', 'UINTEGER', (c) => c.sittings.length],
+  ['energy_provenance', 'VARCHAR', tierOf],
   ['meter_j', 'DOUBLE', total('meter_j')],
   ['queries_j', 'DOUBLE', total('queries_j')],
   ['unattributed_j', 'DOUBLE', total('unattributed_j')],
@@ -54,9 +64,17 @@ export const cellColumns: readonly (readonly [name: string, type: string, value:
 ];
 
 /** The statements that make the table `cells`: one row a cell, energies summed over the domains of the total. */
-export function cellsStatements(cells: readonly CellFile[]): string[] {
+export function cellsStatements(
+  cells: readonly CellFile[],
+  power: readonly Pick<PowerFile, 'provenance' | 'domains'>[],
+): string[] {
+  const tiers: Tiers = new Map(
+    power.flatMap(({ domains, provenance }) => domains.map(({ id }): [string, string] => [id, provenance])),
+  );
   const columns = cellColumns.map(([name, type]) => `"${name}" ${type}`).join(', ');
-  const rows = cells.map((cell) => `(${cellColumns.map(([, , value]) => literal(value(cell))).join(', ')})`);
+  const rows = cells.map(
+    (cell) => `(${cellColumns.map(([, , value]) => literal(value(cell, tiers))).join(', ')})`,
+  );
   const inserts: string[] = [];
   for (let at = 0; at < rows.length; at += 500) {
     inserts.push(`INSERT INTO cells VALUES ${rows.slice(at, at + 500).join(', ')}`);
@@ -64,7 +82,7 @@ export function cellsStatements(cells: readonly CellFile[]): string[] {
   return [`CREATE TABLE cells (${columns})`, ...inserts];
 }
 
-function literal(value: string | number | bigint | null): string {
+function literal(value: Value): string {
   if (value === null) return 'NULL';
   return typeof value === 'string' ? quoted(value) : `${value}`;
 }

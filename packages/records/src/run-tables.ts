@@ -88,7 +88,7 @@ async function openWith(
 async function measuredViewsOf(db: Database, run: RunFolder, scratch: string): Promise<Views> {
   const { cells, broken } = readableCells(run);
   const parts = await compactAll(db, run, { cells, scratch });
-  for (const statement of cellsStatements(cells)) await db.connection.run(statement);
+  for (const statement of cellsStatements(cells, run.manifest.power)) await db.connection.run(statement);
   for (const table of [...cellTables, ...powerTables]) await makeView(db, table, parts);
   const lost = broken.map(({ cell_id, reason }) => ({ file: `cells/${cell_id}`, reason, rows: 0 }));
   return { path: run.path, views: measuredViews, torn: [...lost, ...parts.flatMap(tornOf)] };
