@@ -28,18 +28,20 @@ export interface SpanUnion {
 /** A union inside `clip` of at most `most` spans; those of no length count for nothing. */
 export function spanUnion(clip: Clip, most: number): SpanUnion {
   const edges = new Float64Array(2 * most);
-  let [length, last] = [0, Number.NEGATIVE_INFINITY];
+  let length = 0;
   return {
     add(from, to) {
       const start = Math.max(from, clip.start);
       const end = Math.min(to, clip.end);
       if (!(start < end)) return;
-      if (start > last) {
-        edges[length] = start;
-        length += 2;
+      const last = edges[length - 1] ?? 0;
+      if (length > 0 && start <= last) {
+        if (end > last) edges[length - 1] = end;
+        return;
       }
-      last = Math.max(last, end);
-      edges[length - 1] = last;
+      edges[length] = start;
+      edges[length + 1] = end;
+      length += 2;
     },
     edges: () => edges.subarray(0, length),
   };

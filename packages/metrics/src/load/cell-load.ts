@@ -15,26 +15,45 @@ export interface LoadTotals {
 
 /** Least and greatest of the times of one sitting, and how many there were. */
 interface Span {
-  least: number;
-  most: number;
-  n: number;
+  readonly least: number;
+  readonly most: number;
+  readonly n: number;
 }
+
+/** Calls that follow one another in one sitting. */
+interface SittingCalls {
+  readonly times: Float64Array;
+  readonly sent: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Of the calls that were sent and have a time. */
+function spanOf({ times, sent, from, to }: SittingCalls): Span {
+  let [least, most, n] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+  for (let call = from; call < to; call++) {
+    const at = times[call] ?? Number.NaN;
+    if (sent[call] !== 1 || Number.isNaN(at)) continue;
+    if (at < least) least = at;
+    if (at > most) most = at;
+    n += 1;
+  }
+  return { least, most, n };
+}
+
+const joined = (a: Span, b: Span): Span => ({
+  least: Math.min(a.least, b.least),
+  most: Math.max(a.most, b.most),
+  n: a.n + b.n,
+});
 
 function createSpans() {
   const spans = new Map<number, Span>();
   const all = () => [...spans.values()];
-  let [last, own]: [number, Span] = [-1, { least: 0, most: 0, n: 0 }];
-  const switchTo = (sitting: number, at: number): void => {
-    own = spans.get(sitting) ?? { least: at, most: at, n: 0 };
-    spans.set(sitting, own);
-    last = sitting;
-  };
   return {
-    add(sitting: number, at: number): void {
-      if (sitting !== last) switchTo(sitting, at);
-      if (at < own.least) own.least = at;
-      if (at > own.most) own.most = at;
-      own.n += 1;
+    add(sitting: number, calls: SittingCalls): void {
+      const [own, known] = [spanOf(calls), spans.get(sitting)];
+      if (own.n > 0) spans.set(sitting, known === undefined ? own : joined(own, known));
     },
     seen: () => spans.size > 0,
     /** Null where nothing has any length. */
@@ -50,11 +69,11 @@ function createSpans() {
 function spansOf(calls: CallColumns) {
   const [due, sent] = [createSpans(), createSpans()];
   const { length, sitting, dispatch } = calls;
-  for (let call = 0; call < length; call++) {
-    if (calls.sent[call] !== 1) continue;
-    const [of, at, at_due] = [sitting[call] ?? 0, dispatch[call] ?? 0, calls.due[call] ?? Number.NaN];
-    if (!Number.isNaN(at_due)) due.add(of, at_due);
-    sent.add(of, at);
+  for (let from = 0, to = 1; from < length; from = to, to += 1) {
+    const of = sitting[from] ?? 0;
+    while (to < length && sitting[to] === of) to += 1;
+    due.add(of, { times: calls.due, sent: calls.sent, from, to });
+    sent.add(of, { times: dispatch, sent: calls.sent, from, to });
   }
   return { due, sent };
 }
