@@ -47,7 +47,9 @@ describe('a program in the sandbox', () => {
     ['bombs with threads',       'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,)).start()', 'failed', /RuntimeError/],
   ])('that %s is stopped', async ([, program, status, reason], { skip }) => {
     skip(sandbox === null, why);
-    const outcome = await here().run(program, { limits: { cpu_s: 1, wall_s: 5 } });
+    const times = status === 'timed_out' ? { cpu_s: 1, wall_s: 5 } : { cpu_s: 30, wall_s: 50 };
+    const limits = { ...times, memory_bytes: 192 * 1024 * 1024 };
+    const outcome = await here().run(program, { limits });
     expect(outcome).toMatchObject({ status, reason: expect.stringMatching(reason) });
   });
 
