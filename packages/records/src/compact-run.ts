@@ -30,22 +30,29 @@ export async function compactCell(runPath: string, cellId: string): Promise<Comp
 /** Compacts every closed cell of a run, and every power file whose recorder has ended. */
 export async function compactRun(runPath: string): Promise<Compacted[]> {
   const run = openRun(runPath);
-  return withDatabase(async (db) => {
-    const done: Compacted[] = [];
+  const done = await withDatabase(async (db) => {
+    const cells: Compacted[] = [];
     for (const cell of run.cells().filter(isClosed)) {
-      done.push({ cell_id: cell.cell_id, tables: await compactTables(db, run, cell) });
+      cells.push({ cell_id: cell.cell_id, tables: await compactTables(db, run, cell) });
     }
-    const tables: CompactedTable[] = [];
-    for (const file of run.manifest.power.filter(({ segment }) => segment !== null)) {
-      tables.push(...(await compactPower(db, run, { file, folder: run.powerFolder })));
-    }
-    return [...done, { cell_id: null, tables }];
+    return cells;
   });
+  const tables = await withDatabase(async (db) => {
+    const made: CompactedTable[] = [];
+    for (const file of run.manifest.power.filter(({ segment }) => segment !== null)) {
+      made.push(...(await compactPower(db, run, { file, folder: run.powerFolder })));
+    }
+    return made;
+  }, POWER_MEMORY);
+  return [...done, { cell_id: null, tables }];
 }
 
-async function withDatabase<R>(work: (db: Database) => Promise<R>): Promise<R> {
+/** What copying samples may take beside what is read: those of a long run wait on the disk. Texts may need more. */
+const POWER_MEMORY = '256MB';
+
+async function withDatabase<R>(work: (db: Database) => Promise<R>, memory: string | null = null): Promise<R> {
   const scratch = mkdtempSync(join(tmpdir(), 'perwatt-sql-'));
-  const db = await openDatabase(scratch);
+  const db = await openDatabase(scratch, 1, memory);
   try {
     return await work(db);
   } finally {

@@ -34,12 +34,18 @@ export interface Database {
 
 /**
  * Opens an empty database that adds in one order: sums of doubles depend on it, and threads would each have their own.
- * It loads no extension, asks no network, and keeps what doesn't fit into memory in `scratch`.
+ * It loads no extension, asks no network, and keeps what doesn't fit into memory in `scratch`: into `memory` (such as `256MB`),
+ * by default into most of the machine's.
  */
-export async function openDatabase(scratch: string, threads = 1): Promise<Database> {
+export async function openDatabase(
+  scratch: string,
+  threads = 1,
+  memory: string | null = null,
+): Promise<Database> {
   const engine = await loadSqlEngine();
   const instance = await engine.api.DuckDBInstance.create(':memory:', {
     threads: String(threads),
+    ...(memory === null ? {} : { memory_limit: memory }),
     temp_directory: scratch,
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
