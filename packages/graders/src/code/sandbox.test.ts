@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openSandbox, type Sandbox } from './sandbox.js';
+import { openSandbox, type Sandbox, type SandboxPlace } from './sandbox.js';
 
 const tmp = mkdtempSync(join(tmpdir(), 'perwatt-code-'));
 afterAll(() => rmSync(tmp, { recursive: true, force: true }));
@@ -150,7 +150,7 @@ if libc.unshare(0x10000000 | 0x00020000) == 0:
 });
 
 // biome-ignore format: a table is read in columns
-test.each([
+test.each<readonly [part: Partial<SandboxPlace>, message: RegExp, why: string]>([
   [{ path: '/nowhere' },                  /cannot be isolated here: (?:missing unshare, mount, chroot|\w+ has no)/, 'no tools'],
   [{ python: '/nowhere/python3' },        /no-python|missing|has no/,                                              'no interpreter'],
   [{ tmp: join(tmp, 'missing') },         /./,                                                                      'no folder for it'],
