@@ -48,7 +48,7 @@ export async function compactRun(runPath: string): Promise<Compacted[]> {
 }
 
 /** What copying samples may take beside what is read: those of a long run wait on the disk. Texts may need more. */
-const POWER_MEMORY = '256MB';
+const POWER_MEMORY = '96MB';
 
 async function withDatabase<R>(work: (db: Database) => Promise<R>, memory: string | null = null): Promise<R> {
   const scratch = mkdtempSync(join(tmpdir(), 'perwatt-sql-'));
