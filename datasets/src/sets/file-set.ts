@@ -170,7 +170,7 @@ function itemOf(
   template: PromptTemplate,
   { row, shots }: { readonly row: Row; readonly shots: Shots },
 ): Item {
-  const { id, gold, options, subject, aliases, data } = parts;
+  const { id, gold, options, subject, aliases, data, material } = parts;
   const examples = shots.before(parts, row.place);
   return {
     id,
@@ -180,6 +180,7 @@ function itemOf(
     subject: subject ?? null,
     ...(aliases !== undefined && aliases.length > 0 && { aliases }),
     ...(data !== undefined && { data: { ...data } }),
+    ...(material !== undefined && { material }),
   };
 }
 

@@ -1,5 +1,7 @@
+import type { Material } from '@perwatt/core';
 import { isRecord } from '../options.js';
 import { fieldOf, type Row, rowError } from '../rows.js';
+import { shortClosedBook } from './shared-prompts.js';
 
 /** A passage: its title and its sentences. */
 export interface Passage {
@@ -71,6 +73,18 @@ export function answersOf(row: Row, field: string): readonly [gold: string, ...a
   const [gold, ...aliases] = new Set(list);
   if (gold === undefined) throw rowError(row.place, `field "${field}" is missing or empty`);
   return [gold, ...aliases];
+}
+
+/** Question and passages apart, for strategies that hand passages out by title; a title that comes again gets a number. Absent without passages. */
+export function materialOf(question: string, passages: readonly Passage[]): { material?: Material } {
+  if (passages.length === 0) return {};
+  const seen = new Map<string, number>();
+  const keyed = passages.map(({ title, sentences }) => {
+    const times = (seen.get(title) ?? 0) + 1;
+    seen.set(title, times);
+    return { key: times === 1 ? title : `${title} (${times})`, text: sentences.join('').trim() };
+  });
+  return { material: { task: shortClosedBook.text.replace('{question}', () => question), passages: keyed } };
 }
 
 /** What prompts need of passages: null where a row has none. */

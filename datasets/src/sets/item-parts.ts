@@ -1,4 +1,4 @@
-import type { Rng } from '@perwatt/core';
+import type { Material, Rng } from '@perwatt/core';
 import type { ItemData } from '../item-data.js';
 import type { OptionReader } from '../options.js';
 import type { Row } from '../rows.js';
@@ -14,6 +14,8 @@ export interface ItemParts {
   readonly subject?: string | null;
   readonly aliases?: readonly string[];
   readonly data?: ItemData;
+  /** The question with its reading matter apart; absent where there is none. */
+  readonly material?: Material;
   /** Further values for prompts and worked examples. */
   readonly values?: PromptValues;
 }

@@ -72,7 +72,7 @@ ${all.map(({ id, summary }) => `| [\`${id}\`](strategies/${id}.md) | ${cell(summ
 **In a matrix.** Parameters stand beside the name:
 
 \`\`\`yaml
-version: 1
+name: ways
 axes:
   model: [{ id: smollm2-135m }]
   accelerator: [{ id: cpu }]

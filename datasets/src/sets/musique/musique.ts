@@ -2,7 +2,7 @@ import { isRecord } from '../../options.js';
 import { fieldOf, type Row, requiredText, rowError } from '../../rows.js';
 import { fileSet } from '../file-set.js';
 import { firstText } from '../first-text.js';
-import { answersOf, passageValues } from '../hop-records.js';
+import { answersOf, materialOf, passageValues } from '../hop-records.js';
 import { shortClosedBook, shortLongBench, shortOurs } from '../shared-prompts.js';
 import { musiqueCard } from './card.js';
 
@@ -19,9 +19,11 @@ export const musique = fileSet({
     const paragraphs = paragraphsOf(row);
     const support = paragraphs.filter((p) => p.is_supporting).map((p) => [p.idx]);
     const answerable = fieldOf(row, 'answerable');
+    const question = firstText(row, ['question', 'Question']);
+    const passages = paragraphs.map(({ title, text }) => ({ title, sentences: [text] }));
     return {
       id,
-      question: firstText(row, ['question', 'Question']),
+      question,
       gold,
       aliases: [...new Set([...others, ...aliases])].filter((alias) => alias !== gold),
       subject: /^(?<hops>\d)hop/.exec(id)?.groups?.['hops']?.concat(' hops') ?? null,
@@ -31,7 +33,8 @@ export const musique = fileSet({
         ...(typeof answerable === 'boolean' && { answerable }),
         ...(support.length > 0 && { support }),
       },
-      values: passageValues(paragraphs.map(({ title, text }) => ({ title, sentences: [text] }))),
+      values: passageValues(passages),
+      ...materialOf(question, passages),
     };
   },
 });

@@ -27,6 +27,8 @@ interface Kind {
   readonly gold: (task: DrawnTask) => string;
   /** How many of the pairs belong to the question. */
   readonly pairs: number;
+  /** Pairs that the question shows, for strategies that try programs on them; absent where none are shown so. */
+  readonly shown?: number;
   readonly described: boolean;
 }
 
@@ -65,6 +67,7 @@ function draw(kind: Kind, shape: Level, { tries, rng }: Drawing): Drawn | null {
     question,
     program: used.program,
     pairs: used.pairs,
+    ...(kind.shown !== undefined && { examples: used.pairs.slice(0, kind.shown).map(exampleOf) }),
     tries,
     max_steps: MAX_STEPS,
   };
@@ -77,6 +80,7 @@ function draw(kind: Kind, shape: Level, { tries, rng }: Drawing): Drawn | null {
   };
 }
 
+const exampleOf = ([input = '', output = '']: readonly string[]) => ({ input, output });
 const inputOf = ({ pairs }: DrawnTask) => pairs[0]?.[0] ?? '';
 const outputOf = ({ pairs }: DrawnTask) => pairs[0]?.[1] ?? '';
 
@@ -112,6 +116,7 @@ export const codeProgram = programSet({
   grader: 'environment',
   summary: 'generated programs in a small part of Python: which program is it (induction)',
   pairs: 10,
+  shown: SHOWN,
   described: true,
   question: ({ pairs }) => {
     const shown = pairs.slice(0, SHOWN).map(([input, output]) => `f(${input}) returns ${output}`);
