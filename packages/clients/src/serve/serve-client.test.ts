@@ -161,8 +161,11 @@ describe('refusals', () => {
     [{ ...chat, stop: [1] },                           400, 'stop',             /string/],
     [{ ...chat, stream: 'yes' },                       400, 'stream',           /true or false/],
     [{ ...chat, n: 2 },                                400, 'n',                /not supported/],
-    [{ ...chat, tools: [{}] },                         400, 'tools',            /not supported/],
-    [{ ...chat, logprobs: true },                      400, 'logprobs',         /not supported/],
+    [{ ...chat, tools: [{}] },                         400, 'tools[0].type',    /must be "function"/],
+    [{ ...chat, tools: [{ type: 'function', function: {} }] }, 400, 'tools[0].function', /must have a name/],
+    [{ ...chat, messages: [{ role: 'assistant', tool_calls: [{}] }] }, 400, 'messages[0].tool_calls[0].function', /must be an object/],
+    [{ ...chat, logprobs: 5 },                         400, 'logprobs',         /must be true for a chat/],
+    [{ ...chat, top_logprobs: 2 },                     400, 'top_logprobs',     /not supported/],
   ])('%j gives %i about %j', async (body, status, param, message) => {
     const { url } = await serve();
     const response = await post(`${url}/chat/completions`, body);
@@ -263,6 +266,67 @@ test('closing cancels the calls in flight', async () => {
   await call;
   expect(client.cancelled()).toBe(1);
   await expect(fetch(served.url)).rejects.toThrow();
+});
+
+describe('tools and probabilities', () => {
+  const said = 'Let me see. <tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>';
+  const call = { index: 0, id: 'call_0', name: 'f', arguments: '{"a":1}' };
+  const tools = [{ name: 'f', description: 'Adds.', parameters: { type: 'object' } }];
+  const request = (logprobs: boolean): ClientRequest => ({
+    model: 'm',
+    input: {
+      kind: 'chat',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: '', tool_calls: [{ id: 'call_0', name: 'f', arguments: '{}' }] },
+        { role: 'tool', content: '4', tool_call_id: 'call_0' },
+      ],
+      tools,
+    },
+    sampling: { temperature: 0, top_p: 1, max_tokens: 9, ...(logprobs && { logprobs: true as const }) },
+  });
+  /** An engine whose answer holds a call of a tool, as text in its stream and read in its record. */
+  const engineThat = (tool_calls: readonly (typeof call)[], mean_logprob: number | null): Client => {
+    const inner = fakeClient({ clock: tickingClock() });
+    return {
+      ...inner,
+      async call(asked, options = {}) {
+        for (const piece of said.match(/.{1,7}/g) ?? []) options.onDelta?.({ content: piece, reasoning: '' });
+        const record = await inner.call(asked, { ...options, onDelta: () => {} });
+        const content = tool_calls.length > 0 ? 'Let me see.' : said;
+        return { ...record, content, tool_calls, mean_logprob, finish_reason: 'tool_calls' };
+      },
+    };
+  };
+
+  test.each([true, false])('a call of a tool goes out as one, not as text (streamed %s)', async (stream) => {
+    const { url } = await serve({ client: engineThat([call], -0.5) });
+    const remote = openAiClient({ url, api: 'chat', clock, model: 'm' });
+    onTestFinished(() => remote.close());
+    const record = await remote.call({ ...request(true), stream });
+    expect(record).toMatchObject({ status: 'ok', tool_calls: [call], mean_logprob: -0.5 });
+    expect(record.content.trim()).toBe('Let me see.');
+  });
+
+  test('what looked like a call and was none is told as text', async () => {
+    const { url } = await serve({ client: engineThat([], null) });
+    const remote = openAiClient({ url, api: 'chat', clock, model: 'm' });
+    onTestFinished(() => remote.close());
+    expect(await remote.call(request(false))).toMatchObject({
+      content: said,
+      tool_calls: [],
+      mean_logprob: null,
+    });
+  });
+
+  test('tools and their results reach the engine as they were sent', async () => {
+    const client = fakeClient({ clock: tickingClock() });
+    const { url } = await serve({ client });
+    const remote = openAiClient({ url, api: 'chat', clock, model: 'm' });
+    onTestFinished(() => remote.close());
+    await remote.call(request(true));
+    expect(client.requests).toMatchObject([{ input: request(true).input, sampling: { logprobs: true } }]);
+  });
 });
 
 describe('over the embedded engine', () => {
