@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type MatrixFile, type Simulate, seedFrom } from '@perwatt/core';
+import { instant, type MatrixFile, type Simulate, seedFrom } from '@perwatt/core';
 import { graderById } from '@perwatt/graders';
 import {
   type FleetDevice,
@@ -109,13 +109,14 @@ export async function replicate(text: string, seed: number): Promise<CellOfRepli
       wallTime: () => new Date(0),
       hostFacts: () => ({
         hostname: 'host',
-        platform: 'linux',
-        arch: 'x64',
+        os: 'linux',
         kernel: '',
-        cpu: '',
-        logical_cpus: 1,
+        arch: 'x64',
+        cpu: null,
+        threads: 1,
+        cores: null,
         memory_bytes: 0,
-        container: false,
+        virtual_machine: null,
         governor: null,
         node: '',
       }),
@@ -155,12 +156,11 @@ function exactTotals(
   const series = exactSeries(`exact:${cell.point.accelerator}`, steps);
   const sittings = cell.sittings.map(({ sitting, start_ns, end_ns }) => ({
     sitting,
-    window: { start: BigInt(start_ns), end: BigInt(end_ns ?? start_ns) },
+    window: { start: instant(BigInt(start_ns)), end: instant(BigInt(end_ns ?? start_ns)) },
     series: [series],
     baselines: [],
   }));
-  const input = { queries, calls, sittings, guess_rate: null } as Parameters<typeof energyDetail>[0];
-  const { phases } = energyDetail(input, new Map()).phases;
+  const { phases } = energyDetail({ queries, calls, sittings, guess_rate: null }, new Map()).phases;
   const all = Object.values(phases ?? {});
   const own = calls.filter(({ phase }) => phase === 'measure');
   return {
