@@ -8,6 +8,7 @@ import { ledgerSection } from './page-ledger.js';
 import { loadSection } from './page-load.js';
 import { answersSection, methodSection, notMeasuredSection } from './page-method.js';
 import { provenanceSection } from './page-provenance.js';
+import { publishedSection } from './page-published.js';
 import { resultSection } from './page-results.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
@@ -71,6 +72,7 @@ ${ledgerSection(results)}
 ${gradingSection(results)}
 ${subjectSection(results)}
 ${answersSection(results)}
+${publishedSection(results)}
 ${methodSection(results)}
 ${provenanceSection(results)}
 </main>

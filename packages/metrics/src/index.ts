@@ -186,6 +186,12 @@ export type { PhysicsCheck, PhysicsFinding, PhysicsOutcome } from './physics/fin
 export { type PhysicsFlag, physicsFlags, physicsGate } from './physics/physics-gate.js';
 export type { PhysicsClaims, PhysicsSetup } from './physics/physics-setup.js';
 export {
+  type PublishedMethod,
+  type PublishedTag,
+  publishedFor,
+  publishedMethods,
+} from './published-methods.js';
+export {
   fitRouter,
   parseRouterModel,
   type RouterExample,

@@ -1,3 +1,4 @@
+import { publishedFor } from '@perwatt/metrics';
 import { strategies, strategyById, strategyPage } from '@perwatt/strategies';
 import { Command } from 'commander';
 import type { Io } from '../io.js';
@@ -49,7 +50,11 @@ export const strategiesCommand = (io: Io): Command =>
         .argument('<id>', 'strategy')
         .option('--json', 'print JSON')
         .action((id: string, { json }: Flags) =>
-          io.print(json === true ? JSON.stringify(factsOf(id), null, 2) : strategyPage(strategyById(id))),
+          io.print(
+            json === true
+              ? JSON.stringify(factsOf(id), null, 2)
+              : `${strategyPage(strategyById(id))}\n${publishedText(id)}`,
+          ),
         ),
     );
 
@@ -60,5 +65,17 @@ function factsOf(id: string) {
     version: strategy.version,
     summary: strategy.summary,
     parameters: strategy.params.describe?.() ?? [],
+    published: publishedFor(id),
   };
+}
+
+/** What others published for the method; never figures of this machine. */
+function publishedText(id: string): string {
+  const rows = publishedFor(id).map(
+    ({ system, model, dataset, cost, value, source, tag }) =>
+      `- ${system}, ${model}, ${dataset}: ${value}${cost === null ? '' : `, ${cost}`} (${source}; ${tag})`,
+  );
+  return rows.length === 0
+    ? 'Nothing was published for it that could be read.'
+    : `Published by others, without energy:\n${rows.join('\n')}`;
 }
