@@ -87,7 +87,7 @@ test('the digests of ten questions are those of every other run and machine', as
   expect(Object.fromEntries(digests)).toMatchInlineSnapshot(`
     {
       "blocksworld": "9664a1065a96",
-      "code_f": "df98063cd07d",
+      "code_f": "2ac8b1cac4f8",
       "code_i": "b655ac1f3969",
       "code_o": "e8233610bbea",
       "detective": "a06846ff90a6",
