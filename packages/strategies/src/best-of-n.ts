@@ -1,16 +1,12 @@
 import type { Strategy } from '@perwatt/core';
 import * as z from 'zod';
-import { attemptCalls, candidateOf, hasText } from './attempt.js';
-import { parameters, samplingFields } from './params.js';
-import { scoreAttempts, scoreFields, scoreNeeds } from './scores.js';
+import { hasText } from './attempt.js';
+import { parameters } from './params.js';
+import { scoredAttemptFields, scoredAttempts, scoredCalls, scoreNeeds } from './scores.js';
 import { outcomeOf, withoutAnswer } from './votes.js';
 
 /** Parameters of a choice among attempts by a verifier. */
-export const BestOfNParams = z.strictObject({
-  attempts: z.int().min(1).max(1024).default(5).describe('Independent generations for an item'),
-  ...scoreFields,
-  ...samplingFields(0.7),
-});
+export const BestOfNParams = z.strictObject(scoredAttemptFields);
 /** Parameters that were checked, defaults filled in. */
 export type BestOfNParams = z.infer<typeof BestOfNParams>;
 
@@ -24,18 +20,9 @@ export const bestOfN: Strategy<BestOfNParams> = {
   summary: 'asks several times, takes the attempt that a verifier scores highest',
   needs: (params) => scoreNeeds(params),
   params: parameters('best_of_n', BestOfNParams),
-  calls: ({ attempts, verifier }) => attempts * (verifier === 'model' ? 2 : 1),
-  async *run(item, { attempts, ...params }, context) {
-    const results = yield attemptCalls(
-      item,
-      { params, context, logprobs: params.verifier === 'logprob' },
-      attempts,
-    );
-    const scores = yield* scoreAttempts(item, results, { params, scoring: params, context });
-    const candidates = results.map((result, i) => ({
-      ...candidateOf(result, context.answers),
-      score: scores[i] ?? null,
-    }));
+  calls: scoredCalls,
+  async *run(item, params, context) {
+    const { results, candidates, scores } = yield* scoredAttempts(item, params, context);
     if (!results.some(hasText)) return withoutAnswer(results, candidates);
     const top = highest(scores);
     if (top === null)
@@ -43,7 +30,7 @@ export const bestOfN: Strategy<BestOfNParams> = {
         'no score could be read, the first attempt stands',
       ]);
     return outcomeOf(results[top], candidates, [
-      `attempt ${top + 1} of ${attempts} has the highest score, ${(scores[top] ?? 0).toFixed(3)}`,
+      `attempt ${top + 1} of ${params.attempts} has the highest score, ${(scores[top] ?? 0).toFixed(3)}`,
     ]);
   },
 };

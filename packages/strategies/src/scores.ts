@@ -1,7 +1,7 @@
-import type { CallRequest, CallResult, Item, Role, StrategyContext } from '@perwatt/core';
+import type { CallRequest, CallResult, Candidate, Item, Role, StrategyContext } from '@perwatt/core';
 import * as z from 'zod';
-import { type AskOptions, askChat, hasText, opening } from './attempt.js';
-import { endpointName } from './params.js';
+import { type AskOptions, askChat, attemptCalls, candidateOf, hasText, opening } from './attempt.js';
+import { endpointName, type SamplingParams, samplingFields } from './params.js';
 
 /** Where a score of an attempt may come from. */
 export const scoreSources = ['model', 'logprob', 'oracle'] as const;
@@ -37,6 +37,17 @@ export const scoreNeeds = ({ verifier, verifier_endpoint }: ScoreParams) => ({
   ...(verifier === 'logprob' && { logprobs: true as const }),
   ...(verifier === 'oracle' && { oracle: true as const }),
 });
+
+/** Parameters of strategies that make attempts and score them. */
+export const scoredAttemptFields = {
+  attempts: z.int().min(1).max(1024).default(5).describe('Independent generations for an item'),
+  ...scoreFields,
+  ...samplingFields(0.7),
+};
+
+/** Calls of attempts with their scores. */
+export const scoredCalls = ({ attempts, verifier }: ScoreParams & { readonly attempts: number }): number =>
+  attempts * (verifier === 'model' ? 2 : 1);
 
 const ratingRequest = (task: string, solution: string) =>
   `Rate a proposed solution. Check its steps and its final answer against the task.
@@ -79,6 +90,30 @@ export async function* scoreAttempts(
   );
   const byAttempt = new Map(rated.map((result, i) => [result.id, ratingOf(ratings[i])]));
   return results.map((result) => byAttempt.get(result.id) ?? null);
+}
+
+/** Attempts with what a verifier gave them. */
+export interface ScoredAttempts {
+  readonly results: readonly CallResult[];
+  /** With their scores. */
+  readonly candidates: readonly Candidate[];
+  readonly scores: readonly (number | null)[];
+}
+
+/** Makes independent attempts and scores them. */
+export async function* scoredAttempts(
+  item: Item,
+  params: ScoreParams & SamplingParams & { readonly attempts: number },
+  context: StrategyContext,
+): AsyncGenerator<readonly CallRequest[], ScoredAttempts, readonly CallResult[]> {
+  const options = { params, context, logprobs: params.verifier === 'logprob' };
+  const results = yield attemptCalls(item, options, params.attempts);
+  const scores = yield* scoreAttempts(item, results, { params, scoring: params, context });
+  const candidates = results.map((result, i) => ({
+    ...candidateOf(result, context.answers),
+    score: scores[i] ?? null,
+  }));
+  return { results, candidates, scores };
 }
 
 function ratingCall(

@@ -1,16 +1,11 @@
 import type { Candidate, Strategy } from '@perwatt/core';
 import * as z from 'zod';
-import { attemptCalls, candidateOf } from './attempt.js';
-import { parameters, samplingFields } from './params.js';
-import { scoreAttempts, scoreFields, scoreNeeds } from './scores.js';
+import { parameters } from './params.js';
+import { scoredAttemptFields, scoredAttempts, scoredCalls, scoreNeeds } from './scores.js';
 import { answeredBy, voteOutcome, withoutAnswer } from './votes.js';
 
 /** Parameters of a vote that a verifier weighs. */
-export const WeightedVoteParams = z.strictObject({
-  attempts: z.int().min(1).max(1024).default(5).describe('Independent generations for an item'),
-  ...scoreFields,
-  ...samplingFields(0.7),
-});
+export const WeightedVoteParams = z.strictObject(scoredAttemptFields);
 /** Parameters that were checked, defaults filled in. */
 export type WeightedVoteParams = z.infer<typeof WeightedVoteParams>;
 
@@ -24,18 +19,9 @@ export const weightedVote: Strategy<WeightedVoteParams> = {
   summary: 'asks several times, takes the answer whose attempts a verifier scores highest in sum',
   needs: (params) => scoreNeeds(params),
   params: parameters('weighted_vote', WeightedVoteParams),
-  calls: ({ attempts, verifier }) => attempts * (verifier === 'model' ? 2 : 1),
-  async *run(item, { attempts, ...params }, context) {
-    const results = yield attemptCalls(
-      item,
-      { params, context, logprobs: params.verifier === 'logprob' },
-      attempts,
-    );
-    const scores = yield* scoreAttempts(item, results, { params, scoring: params, context });
-    const candidates = results.map((result, i) => ({
-      ...candidateOf(result, context.answers),
-      score: scores[i] ?? null,
-    }));
+  calls: scoredCalls,
+  async *run(item, params, context) {
+    const { results, candidates, scores } = yield* scoredAttempts(item, params, context);
     const ballot = { results, candidates, answers: context.answers };
     if (candidates.every((c) => c.answer === null)) return withoutAnswer(results, candidates);
     if (scores.every((score) => score === null)) return plain(ballot);
