@@ -22,10 +22,6 @@ export function toolCallsOf(result: Pick<CallResult, 'text' | 'tool_calls'>): Re
   return blocks.map((block, i) => hermesCall(block[1] ?? '', i));
 }
 
-/** The text of an answer without its tool-call blocks. */
-export const withoutToolCalls = (text: string): string =>
-  text.replace(/<tool_call>[\s\S]*?(?:<\/tool_call>|$)/g, '').trim();
-
 function nativeCall({ id, index, name, arguments: text }: ToolCall, i: number): ReadToolCall {
   const { value, repaired } = readJson(text === '' ? '{}' : text);
   return { id: id ?? `call-${index ?? i}`, name, args: asObject(value), repaired };

@@ -1,5 +1,3 @@
-export { Budget, budgeted, parseBudget } from './budget.js';
-export { toolCallsOf, withoutToolCalls } from './hermes.js';
 export { plurality, type Vote } from './plurality.js';
 export { type RecordedCall, replayQuery } from './replay-query.js';
 export { selfConsistency } from './self-consistency.js';
