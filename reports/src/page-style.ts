@@ -1,16 +1,14 @@
+/** Colours of a page by name, on white. */
+export const lightColours =
+  '--text: #1c2128; --soft: #59636e; --back: #ffffff; --card: #f5f7f9; --line: #d5dbe1; --edge: #87919c; --good: #1a7f4b; --warn: #8f5f00; --bad: #b3261e; --mark: #0b62b8; --hint: #fff6dc; --hint-line: #e0c36a;';
+/** The same on near-black. */
+export const darkColours =
+  '--text: #e4e8ec; --soft: #9aa5b1; --back: #14181d; --card: #1d232a; --line: #353e48; --edge: #6d7883; --good: #5cc98d; --warn: #e0b04c; --bad: #ff8a80; --mark: #6cb2f5; --hint: #2b2614; --hint-line: #6d5b22;';
+
 /** The page's own style: light and dark by the reader's choice, tables that scroll on a phone, no webfont. */
 export const pageStyle = `
-:root {
-  color-scheme: light dark;
-  --text: #1c2128; --soft: #59636e; --back: #ffffff; --card: #f5f7f9; --line: #d5dbe1;
-  --good: #1a7f4b; --warn: #8f5f00; --bad: #b3261e; --mark: #0b62b8; --hint: #fff6dc; --hint-line: #e0c36a;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --text: #e4e8ec; --soft: #9aa5b1; --back: #14181d; --card: #1d232a; --line: #353e48;
-    --good: #5cc98d; --warn: #e0b04c; --bad: #ff8a80; --mark: #6cb2f5; --hint: #2b2614; --hint-line: #6d5b22;
-  }
-}
+:root { color-scheme: light dark; ${lightColours} }
+@media (prefers-color-scheme: dark) { :root { ${darkColours} } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; }
 main { max-width: 1280px; margin: 0 auto; padding: 20px 20px 60px; }
