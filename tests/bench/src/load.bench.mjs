@@ -185,7 +185,8 @@ function errorLines(rows) {
       const figures = ['ttft_ms', 'mean_gap_ms', 'gap_ms'].flatMap((name) =>
         ['p50', 'p99'].map((share) => ms(each, (row) => row[name]?.[share])),
       );
-      lines.push(`| ${streams} | ${program} | ${figures.join(' | ')} |`);
+      const name = each.every(({ reuses }) => reuses) ? program : `${program}, a connection a call`;
+      lines.push(`| ${streams} | ${name} | ${figures.join(' | ')} |`);
     }
   return lines;
 }

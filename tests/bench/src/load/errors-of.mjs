@@ -9,10 +9,13 @@ const both = (values) => {
 /**
  * How far a program's times lie from the server's own stamps, ms, p50 and p99 over calls: its time to the first token less
  * the server's, from the whole request to the first token sent; its mean gap between tokens against the server's, and each gap where
- * it tells them, both as distances. The first call of each connection is left out: it has to open it.
+ * it tells them, both as distances. The first call of each connection is left out, since it has to open it; a program that opens one
+ * for every call (`reuses: false`) is judged by all of them.
  */
 export function errorsOf(calls, log) {
-  const arrived = log.filter(({ fresh }) => !fresh);
+  const reused = log.filter(({ fresh }) => !fresh);
+  const reuses = reused.length > 0;
+  const arrived = reuses ? reused : log;
   const byKey = new Map(
     arrived.flatMap((line) => [
       [line.request_id, line],
@@ -33,6 +36,7 @@ export function errorsOf(calls, log) {
       eachGap.push(Math.abs(gap - (sent[i + 1] - sent[i])));
   }
   return {
+    reuses,
     ttft_ms: both(ttft),
     mean_gap_ms: both(meanGap),
     gap_ms: eachGap.length === 0 ? null : both(eachGap),
