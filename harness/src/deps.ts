@@ -19,7 +19,7 @@ import type {
   Strategy,
   World,
 } from '@perwatt/core';
-import type { DeviceFacts, HostFacts } from '@perwatt/records';
+import type { DeviceFacts, HostFacts, RunFolder } from '@perwatt/records';
 import { eventLoopTimer, type LoadTimer } from './load/pacer.js';
 import type { OpenPowerStream } from './power-stream.js';
 
@@ -81,6 +81,28 @@ export interface Commands {
   atExit(argv: readonly string[]): () => void;
 }
 
+/** When kernels are run beside the cells of a matrix. */
+export type KernelPhase = 'before' | 'after';
+
+/** Kernels to run beside the cells of a run. */
+export interface KernelWork {
+  readonly matrix: MatrixFile;
+  /** The run that their rows go to. */
+  readonly run: RunFolder;
+  readonly phase: KernelPhase;
+  readonly signal: AbortSignal;
+  /** Told what is being done. */
+  readonly onProgress: (text: string) => void;
+}
+
+/** Runs the kernels that inference is made of. */
+export interface KernelRunner {
+  /** Builds what is missing and checks what is asked for. Throws where kernels can't be run. */
+  ready(kernels: NonNullable<MatrixFile['kernels']>): Promise<void>;
+  /** Runs the kernels of the matrix and keeps their rows in the run; an interruption ends it early. */
+  run(work: KernelWork): Promise<void>;
+}
+
 /** Everything of the outside world that a run uses. The command line fills it in; tests bring fakes. */
 export interface HarnessDeps {
   readonly version: string;
@@ -105,6 +127,8 @@ export interface HarnessDeps {
   readonly openPowerStream?: OpenPowerStream;
   /** Devices of this host, as they are now; absent where there is nobody to ask. */
   readonly devices?: () => Promise<readonly DeviceFacts[]>;
+  /** For `kernels` of the matrix; absent where none can be run. */
+  readonly kernels?: KernelRunner;
   /** For the commands of `power_cap`; absent where none may be run. */
   readonly commands?: Commands;
   readonly loadDataset: (spec: DatasetSpec, seed: number) => Promise<Dataset>;

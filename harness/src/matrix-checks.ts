@@ -24,6 +24,7 @@ export function crossChecks(matrix: MatrixFile): Problem[] {
     ...lawChecks(matrix),
     ...danglingBindings(matrix),
     ...capsWithoutCommands(matrix),
+    ...kernelsOfNothing(matrix),
   ];
 }
 
@@ -78,6 +79,11 @@ function* danglingEngines(matrix: MatrixFile) {
     const text = `engines.${id}.agent names "${entry.agent}", but \`power.agents\` has ${agents.join(', ') || 'none'}`;
     yield { path: ['engines', id, 'agent'], text };
   }
+}
+
+function* kernelsOfNothing({ kernels, simulate }: MatrixFile): Generator<Problem> {
+  if (kernels !== undefined && simulate !== undefined)
+    yield { path: ['kernels'], text: 'kernels are run on real devices, and `simulate` has none' };
 }
 
 function* capsWithoutCommands({ axes, power_cap }: MatrixFile): Generator<Problem> {

@@ -13,6 +13,7 @@ import { checkAccelerators } from './check-accelerators.js';
 import type { HarnessDeps } from './deps.js';
 import { firstSamples } from './first-samples.js';
 import { gradedAhead } from './grade-ahead.js';
+import { kernelsAround, readyKernels } from './kernel-runs.js';
 import { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
 import { openPowerLog, type PowerLog } from './power-log.js';
 import { type CellResult, createProgress, type Progress } from './progress.js';
@@ -43,6 +44,7 @@ export interface RunOutcome {
 export async function runPlan(plan: Plan, deps: HarnessDeps, options: RunOptions): Promise<RunOutcome> {
   const devices = (await deps.devices?.()) ?? [];
   checkAccelerators(plan, devices);
+  await readyKernels(plan.matrix, deps);
   const sources = await readable(plan.matrix.power, deps);
   const now = deps.wallTime();
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace(/\..*/, 'Z').replace('T', '-');
@@ -115,6 +117,7 @@ export async function resumeRun(
       return { run, status: 'done', results: [] };
     }
     refuseMerged(manifest, open.length);
+    await readyKernels(manifest.matrix, deps);
     const sources = await readable(manifest.matrix.power, deps);
     const full = await planMatrix(manifest.matrix, deps, filterOf(open, known));
     const plan = inOrder({ ...full, protocol: protocol ?? full.protocol }, { run, open, known });
@@ -255,7 +258,10 @@ async function execute(
   const world: CellWorld = { run, plan, deps, devices, power, progress, signal, fail };
   try {
     await firstSamples(power, signal);
+    const around = { matrix: plan.matrix, deps, signal, progress };
+    await kernelsAround(run, 'before', around);
     await runCells(world, options.onCell);
+    await kernelsAround(run, 'after', around);
   } catch (error) {
     fail(error);
   }

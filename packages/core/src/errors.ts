@@ -18,6 +18,8 @@ export const hints = {
   INPUT_INVALID: 'Mend the named value and try again.',
   MATRIX_INVALID: 'Mend the named lines; `perwatt run --schema` prints what is accepted.',
   MATRIX_CHANGED: 'Start a new run for the changed matrix, or resume with the matrix the run was made of.',
+  KERNELS_MISSING:
+    'Install a Rust toolchain (https://rustup.rs), then run `npm run build:kernels`; nothing else needs it.',
   MODEL_CHECKSUM: 'Compare the file that was kept aside with its source, or pull the model again.',
   MODEL_UNAVAILABLE:
     'Pass a local weight file, or make one of the named locations reachable and run `perwatt models pull`.',

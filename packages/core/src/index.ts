@@ -70,6 +70,17 @@ export {
 } from './grading.js';
 export { Grading } from './grading-file.js';
 export {
+  type ActivationType,
+  activationTypes,
+  type KernelName,
+  Kernels,
+  type KernelType,
+  kernelNames,
+  kernelTypes,
+  type WeightType,
+  weightTypes,
+} from './kernels-file.js';
+export {
   Arrivals,
   type EndedLoadCall,
   type HistorySource,
@@ -162,6 +173,8 @@ export {
   calls,
   channels,
   type GradeRow,
+  type KernelRow,
+  kernels,
   type PublishedRow,
   published,
   type QueryRow,

@@ -14,6 +14,7 @@ import {
   WarmUp,
 } from './experiment.js';
 import { Grading } from './grading-file.js';
+import { Kernels } from './kernels-file.js';
 import { Arrivals, SloLimits, SteadyRule } from './load.js';
 import { isLoadPreset, loadPresets, presetLoad, presetProblems } from './load-preset.js';
 import { scopes } from './power.js';
@@ -331,6 +332,7 @@ export const MatrixFile = z.strictObject({
   endpoints: z.record(name, Endpoint).optional(),
   engines: z.record(name, Engine).optional().describe('Servers that are started where a cell needs them'),
   grading: Grading.optional(),
+  kernels: Kernels.optional(),
   power: z
     .strictObject({
       sources: z

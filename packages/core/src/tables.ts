@@ -351,7 +351,17 @@ export const published = {
 } as const;
 
 /** Every table, by name. */
-export const tables = { queries, calls, texts, grades, replayed, samples, channels, published } as const;
+export const tables = {
+  queries,
+  calls,
+  texts,
+  grades,
+  replayed,
+  samples,
+  channels,
+  published,
+  kernels,
+} as const;
 /** One of the names of `tables`. */
 export type TableName = keyof typeof tables;
 /** Columns by name. */
@@ -360,6 +370,98 @@ export type Table = Readonly<Record<string, Column>>;
 /** The row type of a table, so that no row type is ever written by hand. */
 export type RowOf<T extends Table> = {
   -readonly [K in keyof T]: T[K] extends Column<infer C, infer N>
+/**
+ * One row per implementation of a kernel that was tried at one shape on one device. Figures are of one launch. What could not
+ * be run, was wrong or came to grief is a row too, with its status and reason; its figures are null.
+ */
+export const kernels = {
+  run_id: req('name', '', 'Run or kernel session the row belongs to.'),
+  session: req('uint16', '', 'Session of kernel runs in the folder, from 0.'),
+  phase: req('name', '', '`alone`, or `before` or `after` the cells of a run.'),
+  device: req('name', '', 'Device by its id, for example `cpu:0`.'),
+  device_name: req('name', '', 'Device as its driver names it.'),
+  backend: req('name', '', 'Interface it was driven through, for example `cpu`, `wgpu` or `cuda`.'),
+  implementation: req(
+    'name',
+    '',
+    'What was run, with the library and version where there is one; figures of different ones are never merged.',
+  ),
+  portable: opt(
+    'bool',
+    '',
+    "Whether it is a portable implementation, so that its rate is not the device's peak.",
+  ),
+  kernel: req('name', '', 'Kernel, for example `copy`, `gemm` or `gemv`.'),
+  dtype: req('name', '', 'Type of the inputs; beside int4 weights, of the activations.'),
+  n: opt('uint32', '', 'Elements (copy, triad), or columns of the right matrix (gemm).'),
+  m: opt('uint32', '', 'Rows of the result (gemm), or of the weights (gemv).'),
+  k: opt('uint32', '', 'Length that is summed over (gemm, gemv).'),
+  batch: opt('uint32', '', 'Vectors (gemv), or sequences (attention).'),
+  group: opt('uint32', '', 'Weights that share a scale (int4).'),
+  heads: opt('uint32', '', 'Query heads.'),
+  kv_heads: opt('uint32', '', 'Key and value heads.'),
+  head_dim: opt('uint32', '', 'Length of one head.'),
+  length: opt('uint32', '', 'Positions attended to.'),
+  prefix: opt('uint32', '', 'Positions that all sequences share.'),
+  suffix: opt('uint32', '', 'Positions that each sequence has of its own.'),
+  rows: opt('uint32', '', 'Rows (norm, softmax).'),
+  width: opt('uint32', '', 'Length of one row (norm, softmax).'),
+  options: opt(
+    'name',
+    '',
+    'What else tells it apart, separated by blanks: `naive`, `scales=f16`; null for nothing.',
+  ),
+  convention: req('name', '', 'Convention that `flop` and `bytes` are counted by.'),
+  flop: req('float64', '', 'Useful operations, 2 for a multiply-add; integer operations for integer types.'),
+  bytes: req('float64', '', 'Compulsory bytes: each input read once, each output written once.'),
+  start_ns: opt('int64', 'ns', 'When the timed part began, on the clock of the host.'),
+  end_ns: opt('int64', 'ns', 'When the last measured part ended, energy included.'),
+  time_mean_ns: opt('float64', 'ns', 'Mean time.'),
+  time_lo_ns: opt('float64', 'ns', 'Lower end of its 95 % interval (t, over batches).'),
+  time_hi_ns: opt('float64', 'ns', 'Upper end of its 95 % interval.'),
+  time_median_ns: opt('float64', 'ns', 'Median over batches.'),
+  batches: req('uint32', '', 'Timed batches behind the time.'),
+  launches: req('float64', '', 'Launches in these batches.'),
+  stop_reason: opt('name', '', 'Why no more batches were timed.'),
+  time_source: opt('name', '', 'Clock of the times: `device` or `host`.'),
+  clock_ratio: opt(
+    'float64',
+    '',
+    'Time of the device over that of the host for the same batches; null for one clock.',
+  ),
+  clock_lo_hz: opt('float64', '', 'Lowest clock seen while it was timed (Hz).'),
+  clock_hi_hz: opt('float64', '', 'Highest clock seen (Hz).'),
+  throttled: opt(
+    'name',
+    '',
+    'Reasons for a lower clock that were seen, separated by blanks; null when unknown.',
+  ),
+  peak_flop_per_s: opt('float64', '', 'Best GEMM rate of the session with this type on this device (1/s).'),
+  peak_implementation: opt('name', '', 'What reached it.'),
+  bandwidth_bytes_per_s: opt('float64', '', 'Best copy or triad rate of the session on this device (1/s).'),
+  bound: opt('name', '', 'Ceiling that is the nearer one for this intensity: `compute` or `memory`.'),
+  roofline_ns: opt('float64', 'ns', 'Least time that both ceilings allow.'),
+  roofline_ratio: opt('float64', '', 'That time over the mean time; not clamped to 1.'),
+  energy_gross_j: opt('float64', 'J', 'Energy by the meter; null with a reason.'),
+  energy_lo_j: opt('float64', 'J', 'Lower end of its interval, over windows or by the sensor.'),
+  energy_hi_j: opt('float64', 'J', 'Upper end of its interval.'),
+  energy_net_j: opt('float64', 'J', 'Gross less the idle power with the device open; may be negative.'),
+  energy_power_w: opt('float64', 'W', 'Mean power within the windows.'),
+  energy_idle_w: opt('float64', 'W', 'Idle power that net energy subtracts.'),
+  energy_windows: req('uint16', '', 'Windows behind the energy.'),
+  energy_window_ns: opt('float64', 'ns', 'Their mean length.'),
+  energy_duty_ratio: opt('float64', '', 'Least share of a window that the device was busy.'),
+  energy_domain: opt('name', '', 'Domains that were summed, separated by blanks.'),
+  energy_scope: opt('name', '', 'Their scopes: the boundary of the energy.'),
+  energy_provenance: opt('name', '', 'Where the energy comes from.'),
+  energy_reason: opt('text', '', 'Why there is no energy.'),
+  error_ratio: opt('float64', '', 'Relative error against a reference in double precision.'),
+  tolerance_ratio: opt('float64', '', 'The most that it may be.'),
+  status: req('name', '', '`ok`, `wrong`, `unsupported`, `failed`, `crashed`, `timed_out` or `interrupted`.'),
+  error_code: opt('name', '', 'What kind of failure it was, for example `KERNEL_OUT_OF_MEMORY`.'),
+  reason: opt('text', '', 'Why it is not `ok`.'),
+} as const;
+
     ? ValueOf[C] | (N extends true ? null : never)
     : never;
 };
@@ -381,6 +483,7 @@ const arrowTypes: Readonly<Record<Exclude<ColumnType, 'name'>, () => DataType>> 
   uint64: () => new Uint64(),
   int64: () => new Int64(),
   float64: () => new Float64(),
+export type KernelRow = RowOf<typeof kernels>;
   list_float64: () => new List(new Field('item', new Float64(), false)),
 };
 

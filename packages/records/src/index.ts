@@ -31,6 +31,19 @@ export {
 } from './export-run.js';
 export type { Finding } from './findings.js';
 export type {
+export {
+  hasKernels,
+  type KernelDeviceFacts,
+  type KernelRecords,
+  type KernelSession,
+  type KernelSessionFacts,
+  type KernelStep,
+  type KernelWriter,
+  kernelsOf,
+  openKernelSession,
+  readKernels,
+  type StepKernel,
+} from './kernel-sessions.js';
   Baseline,
   BaselinePower,
   CellFile,

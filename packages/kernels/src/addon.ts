@@ -1,0 +1,33 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { messageOf } from '@perwatt/core';
+
+/** What the addon exports. */
+export interface KernelBinding {
+  /** Answers one request (JSON) by calling `onEvent` with each event (JSON), on the calling thread, until it is done. */
+  answer(request: string, onEvent: (event: string) => void): void;
+  /** Version of the protocol that it speaks. */
+  protocolVersion(): number;
+}
+
+/** The addon, or why it isn't there. */
+export type LoadedAddon =
+  | { readonly binding: KernelBinding; readonly problem: null }
+  | { readonly binding: null; readonly problem: string };
+
+/** File of the addon, found alike from the sources and from the built package. */
+export const addonPath = fileURLToPath(new URL('../perwatt-kernels.node', import.meta.url));
+
+/** Loads the addon. Never throws. To be called in a process of its own only: drivers that it opens may end theirs. */
+export function loadAddon(): LoadedAddon {
+  try {
+    return { binding: createRequire(import.meta.url)(addonPath) as KernelBinding, problem: null };
+  } catch (error) {
+    const [line] = messageOf(error).split('\n');
+    const absent = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+    return {
+      binding: null,
+      problem: absent ? 'the addon is not built' : `the addon cannot be loaded: ${line}`,
+    };
+  }
+}

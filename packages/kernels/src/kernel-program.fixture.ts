@@ -1,0 +1,90 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KernelProgram } from './kernel-process.js';
+import type { KernelDevice } from './protocol.js';
+
+/** What an implementation of the program does when it is run. */
+export type Behaviour = 'ok' | 'wrong' | 'abort' | 'kill' | 'hang' | 'exit' | 'babble' | 'silent_end';
+
+/** What the program is like. */
+export interface ProgramScript {
+  /** Implementations by the kind of the kernel. */
+  readonly kernels?: Readonly<Record<string, readonly Behaviour[]>>;
+  /** What happens when a backend is looked at; `ok` has one device, `absent` none. */
+  readonly backends?: Readonly<Record<string, Behaviour | 'absent'>>;
+  /** What happens when the device is opened. */
+  readonly opens?: Behaviour | 'refused';
+  /** Whether it runs what it is told to leave out. */
+  readonly deaf?: boolean;
+}
+
+export const device: KernelDevice = {
+  id: 'cpu:0',
+  backend: 'cpu',
+  name: 'A processor',
+  kind: 'cpu',
+  driver: null,
+  hardware_id: null,
+  memory_bytes: 2 ** 33,
+  max_buffer_bytes: null,
+  last_level_cache_bytes: 2 ** 25,
+  compute_units: 2,
+  notes: [],
+  environment: {},
+};
+
+const source = (script: ProgramScript) => `
+import { readFileSync, writeSync } from 'node:fs';
+const script = ${JSON.stringify(script)};
+const request = JSON.parse(readFileSync(0, 'utf8'));
+const send = (event) => writeSync(3, JSON.stringify(event) + '\\n');
+const deeds = {
+  abort() { process.stderr.write('munmap_chunk(): invalid pointer\\n'); process.kill(process.pid, 'SIGABRT'); },
+  kill() { process.kill(process.pid, 'SIGKILL'); },
+  hang() {},
+  exit() { process.stderr.write('no luck\\n'); process.exit(3); },
+  babble() { writeSync(3, 'a library says hello\\n'); },
+  silent_end() { process.exit(0); },
+};
+const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+const come = (deed) => { if (deed in deeds) { deeds[deed](); wait(); } };
+const result = (implementation, status) => ({
+  implementation, portable: false, flop: 1000, bytes: 500, convention: 'flop/1', start_ns: '10', end_ns: '20',
+  time: { mean_ns: 50, lo_ns: 49, hi_ns: 51, median_ns: 50, batches: 10, launches: 100, stop_reason: 'stable', source: 'host', clock_ratio: null },
+  clocks: null, energy: null, energy_reason: 'no counter', error_ratio: 1e-7, tolerance_ratio: 1e-5, status,
+  error_code: status === 'ok' ? null : 'KERNEL_WRONG', reason: status === 'ok' ? null : 'too far off',
+});
+if (request.kind === 'list') {
+  for (const [backend, deed] of Object.entries(script.backends ?? {})) {
+    if (!script.deaf && request.skip.includes(backend)) continue;
+    send({ event: 'probe', backend });
+    come(deed);
+    if (deed === 'absent') send({ event: 'unavailable', backend, error_code: 'KERNEL_NO_LOADER', reason: 'no library' });
+    else send({ event: 'device', device: { ...${JSON.stringify(device)}, id: backend + ':0', backend }, supports: request.specs.map((spec) => ({ spec, implementations: script.kernels?.[spec.kind] ?? [], reason: null })) });
+  }
+} else {
+  come(script.opens ?? 'ok');
+  if (script.opens === 'refused') send({ event: 'failed', error_code: 'KERNEL_NO_DEVICE', reason: 'no device cpu:9' });
+  else for (const { index, spec, skip } of request.cells) {
+    for (const [i, deed] of (script.kernels?.[spec.kind] ?? []).entries()) {
+      const implementation = deed + i;
+      if (!script.deaf && skip.includes(implementation)) continue;
+      send({ event: 'start', index, implementation });
+      send({ event: 'phase', index, phase: 'time' });
+      come(deed);
+      send({ event: 'result', index, result: result(implementation + '-1.0', deed) });
+    }
+    send({ event: 'end', index });
+  }
+}
+send({ event: 'done' });
+`;
+
+let programs = 0;
+
+/** Writes a real program that answers as `script` says into `folder`. */
+export function scriptedProgram(folder: string, script: ProgramScript): KernelProgram {
+  const path = join(folder, `program-${programs++}.mjs`);
+  writeFileSync(path, source(script));
+  return { file: process.execPath, args: [path] };
+}

@@ -1,0 +1,26 @@
+import { readFileSync, writeSync } from 'node:fs';
+import { loadAddon } from './addon.js';
+
+/**
+ * The process that drives devices: reads one request on its standard input, hands it to the addon, and writes the addon's events
+ * to file descriptor 3, a line each. The addon works on this thread; nothing else runs here. A parent that is gone ends it.
+ */
+const EVENTS = 3;
+
+const request = readFileSync(0, 'utf8');
+const { binding, problem } = loadAddon();
+const send = (line: string) => void writeSync(EVENTS, `${line}\n`);
+
+if (binding === null) {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 1;
+} else {
+  binding.answer(request, (line) => {
+    try {
+      send(line);
+    } catch {
+      process.exit(1);
+    }
+  });
+  send(JSON.stringify({ event: 'done' }));
+}

@@ -1,0 +1,175 @@
+import { CONVENTION, kernelCounts } from './kernel-counts.js';
+import { askProcess, type KernelProcessEnd, type KernelProcessOptions } from './kernel-process.js';
+import type { KernelSpec } from './kernel-spec.js';
+import {
+  type EnergyOptions,
+  type KernelCell,
+  type KernelEvent,
+  type KernelResult,
+  type PowerPlace,
+  PROTOCOL_VERSION,
+  type TimingOptions,
+} from './protocol.js';
+
+/** What came of one implementation: a result, or how its process came to grief. */
+export type KernelOutcome = Omit<KernelResult, 'status'> & {
+  readonly status: KernelResult['status'] | 'crashed' | 'timed_out' | 'interrupted';
+};
+
+/** Kernels to run on one device. */
+export interface KernelJob {
+  readonly device: string;
+  readonly specs: readonly KernelSpec[];
+  /** Whether outputs are only compared with their references. */
+  readonly check_only: boolean;
+  readonly timing: TimingOptions;
+  /** How energy is measured; null where it isn't. */
+  readonly energy: EnergyOptions | null;
+  readonly power: PowerPlace;
+}
+
+export interface RunKernelsOptions extends Omit<KernelProcessOptions, 'onEvent'> {
+  /** Told of each outcome as it comes, in the order of the specs. */
+  readonly onOutcome: (spec: KernelSpec, outcome: KernelOutcome) => void;
+  /** Told what is being done. */
+  readonly onProgress?: (progress: KernelProgress) => void;
+}
+
+/** What is being done. */
+export interface KernelProgress {
+  /** Place among the specs, from 0. */
+  readonly index: number;
+  readonly spec: KernelSpec;
+  readonly implementation: string;
+  readonly phase: string;
+}
+
+/** Where a job stands. */
+interface Standing {
+  index: number;
+  /** The implementation at work; null between two. */
+  implementation: string | null;
+  /** Implementations of the cell at `index` that are over. */
+  over: string[];
+  /** Whether anything was started since the process began. */
+  started: boolean;
+  /** Why the device could not be used at all. */
+  refusal: { readonly error_code: string; readonly reason: string } | null;
+}
+
+/**
+ * Runs every implementation of every spec on one device, in a process that is replaced when it crashes or hangs: that makes
+ * the implementation at work a row with its reason, and the next goes on. A device that can't be opened, or whose process ends
+ * before it has begun anything, gives each spec left such a row. An interrupted job ends at once.
+ */
+export async function runKernels(job: KernelJob, options: RunKernelsOptions): Promise<void> {
+  const standing: Standing = { index: 0, implementation: null, over: [], started: false, refusal: null };
+  const { onOutcome } = options;
+  while (standing.index < job.specs.length) {
+    standing.started = false;
+    standing.implementation = null;
+    const end = await askProcess(
+      { kind: 'run', version: PROTOCOL_VERSION, ...withCells(job, standing) },
+      { ...options, onEvent: (event) => take(event, { job, standing, options }) },
+    );
+    const spec = job.specs[standing.index];
+    if (spec === undefined) return;
+    const outcome = lostOutcome(spec, end, standing);
+    onOutcome(spec, outcome);
+    if (end.how === 'interrupted') return;
+    if (standing.refusal !== null || !standing.started) {
+      for (const left of job.specs.slice(standing.index + 1))
+        onOutcome(left, lostOutcome(left, end, standing));
+      return;
+    }
+    goOn(standing);
+  }
+}
+
+function withCells({ specs, ...job }: KernelJob, { index, over }: Standing) {
+  const cells: KernelCell[] = specs
+    .slice(index)
+    .map((spec, i) => ({ index: index + i, spec, skip: i === 0 ? [...over] : [] }));
+  return { ...job, cells };
+}
+
+/** Leaves the implementation at work behind; where none was, or it was to be left out already, the whole spec. */
+function goOn(standing: Standing): void {
+  const { implementation, over } = standing;
+  if (implementation === null || over.includes(implementation)) nextSpec(standing);
+  else over.push(implementation);
+}
+
+function nextSpec(standing: Standing): void {
+  standing.index += 1;
+  standing.over = [];
+  standing.implementation = null;
+}
+
+interface Taking {
+  readonly job: KernelJob;
+  readonly standing: Standing;
+  readonly options: RunKernelsOptions;
+}
+
+function take(event: KernelEvent, { job, standing, options }: Taking): void {
+  const spec = job.specs[standing.index];
+  switch (event.event) {
+    case 'start':
+      standing.started = true;
+      standing.implementation = event.implementation;
+      return;
+    case 'phase': {
+      const { index, implementation } = standing;
+      if (spec !== undefined)
+        options.onProgress?.({ index, spec, implementation: implementation ?? '', phase: event.phase });
+      return;
+    }
+    case 'result':
+      standing.started = true;
+      if (spec !== undefined) options.onOutcome(spec, event.result);
+      standing.over.push(standing.implementation ?? event.result.implementation);
+      standing.implementation = null;
+      return;
+    case 'end':
+      standing.started = true;
+      nextSpec(standing);
+      return;
+    case 'failed':
+      standing.refusal = { error_code: event.error_code, reason: event.reason };
+      return;
+    default:
+  }
+}
+
+/** The row of what was lost with its process. */
+function lostOutcome(
+  spec: KernelSpec,
+  { how, reason }: KernelProcessEnd,
+  { refusal, implementation }: Standing,
+): KernelOutcome {
+  const status = refusal !== null || how === 'ended' ? 'failed' : how;
+  const codes = {
+    failed: null,
+    crashed: 'KERNEL_KILLED',
+    timed_out: 'KERNEL_TIMEOUT',
+    interrupted: null,
+  } as const;
+  return {
+    implementation: implementation ?? 'none',
+    portable: null,
+    ...kernelCounts(spec),
+    convention: CONVENTION,
+    start_ns: null,
+    end_ns: null,
+    time: null,
+    clocks: null,
+    energy: null,
+    energy_reason: 'the kernel was not measured',
+    error_ratio: null,
+    tolerance_ratio: null,
+    status,
+    error_code: refusal?.error_code ?? codes[status],
+    reason: refusal?.reason ?? reason ?? 'its process ended without a result',
+  };
+}
