@@ -7,6 +7,7 @@ export {
   completedQueries,
   type DuplicateQuery,
 } from './completed-queries.js';
+export { type CopiedRun, type CopyOptions, copyRun } from './copy-run.js';
 export type { SampleNames } from './encode-samples.js';
 export type {
   BoundFacts,
@@ -30,7 +31,6 @@ export {
   exportRun,
 } from './export-run.js';
 export type { Finding } from './findings.js';
-export type {
 export {
   hasKernels,
   type KernelDeviceFacts,
@@ -44,6 +44,7 @@ export {
   readKernels,
   type StepKernel,
 } from './kernel-sessions.js';
+export type {
   Baseline,
   BaselinePower,
   CellFile,
@@ -87,6 +88,7 @@ export { openQueries, type QueryAnswer, type QueryableRun } from './query-run.js
 export { type ColumnContent, readCellColumns } from './read-columns.js';
 export type { TableContent, TornSegment } from './read-tables.js';
 export { readTextsOf } from './read-texts.js';
+export { type RecordValue, writeRecordsParquet } from './records-parquet.js';
 export { repeatsMade } from './repeats-made.js';
 export { createRun, type ManifestPatch, openRun, type RunFolder } from './run-folder.js';
 export { openTables, type RunTables, type TablesOptions, type ViewName, viewNames } from './run-tables.js';
