@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { messageOf, PerwattError } from '@perwatt/core';
+import { openRun, verifyRun } from '@perwatt/records';
+import {
+  CLAIMS_FILE,
+  type ClaimComparison,
+  compareClaims,
+  differenceText,
+  type EnergyRecheck,
+  RUN_FOLDER,
+  recheckEnergy,
+  resultsJson,
+  type UnpackedBundle,
+  unpackBundle,
+} from '@perwatt/reports';
+import { Command, InvalidArgumentError } from 'commander';
+import { computeResults } from '../compute-results.js';
+import type { Io } from '../io.js';
+import { withScratch } from '../redacted-run.js';
+import { optionsOf } from '../shared-options.js';
+
+interface CheckFlags {
+  readonly into?: string;
+  readonly maxBytes: number;
+  readonly json?: boolean;
+}
+
+const GIB = 2 ** 30;
+const MOST_LINES = 20;
+
+const help = `
+Checked, in this order: that the archive holds plain files alone, within its folder, of the sizes and sha256 that it lists;
+that the run is whole and unchanged, as \`perwatt verify\` does; that the energy of every query and the meters of every cell
+come out of the raw samples and the spans of the calls; and that every figure of the results that are claimed comes out
+again. The first difference of each is named.
+
+Exit codes: 0 everything holds, 1 something does not.
+
+Examples:
+  perwatt bundle check submission.tgz
+  perwatt bundle check submission.tgz --into /tmp/submission --json`;
+
+/** `perwatt bundle check`: works a submission out again. */
+export const bundleCheckCommand = (io: Io): Command =>
+  new Command('check')
+    .description('Work a submission out again and hold it to what it claims')
+    .argument('<bundle>', 'file that `perwatt bundle` wrote')
+    .option('--into <dir>', 'new or empty folder to unpack into, which stays; default: a temporary one')
+    .option('--max-bytes <n>', 'most that it may unpack to', byteCount, 64 * GIB)
+    .option('--json', 'print what was found as JSON')
+    .addHelpText('after', help)
+    .action((path: string, _flags: CheckFlags, command: Command) => {
+      const flags = optionsOf<CheckFlags>(command);
+      return withScratch(async (scratch) => {
+        const into = flags.into === undefined ? join(scratch, 'bundle') : resolve(io.cwd, flags.into);
+        const file = resolve(io.cwd, path);
+        const unpacked = await unpackBundle(file, { into, most_bytes: flags.maxBytes });
+        const checked = await checkUnpacked(into, unpacked);
+        if (flags.json) io.print(JSON.stringify(checked, null, 2));
+        else print(io, relative(io.cwd, file), checked);
+        if (checked.problems.length > 0) io.setExitCode(1);
+      });
+    });
+
+function byteCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('give a whole number of bytes');
+  return value;
+}
+
+interface Checked {
+  readonly run_id: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly energy: Pick<EnergyRecheck, 'queries' | 'sittings' | 'notes'>;
+  /** Values of the results that were held against each other. */
+  readonly values: number;
+  readonly problems: readonly string[];
+}
+
+async function checkUnpacked(
+  folder: string,
+  { manifest, bytes, problems }: UnpackedBundle,
+): Promise<Checked> {
+  const run = join(folder, RUN_FOLDER);
+  const verified = verifyRun(run);
+  const energy = recheckEnergy(openRun(run));
+  const claims = await heldToClaims(run, join(folder, CLAIMS_FILE));
+  const [first, ...more] = claims.differences;
+  return {
+    run_id: manifest.run_id,
+    files: manifest.files.length,
+    bytes,
+    rows: verified.rows,
+    energy: { queries: energy.queries, sittings: energy.sittings, notes: energy.notes },
+    values: claims.values,
+    problems: [
+      ...problems.map((text) => `archive: ${text}`),
+      ...verified.findings
+        .filter(({ level }) => level === 'problem')
+        .map(({ code, where, text }) => `records: ${code}: ${where}: ${text}`),
+      ...energy.problems.map((text) => `energy: ${text}`),
+      ...(first === undefined
+        ? []
+        : [`results: ${differenceText(first)}${more.length > 0 ? `, and ${more.length} more differ` : ''}`]),
+    ],
+  };
+}
+
+async function heldToClaims(run: string, file: string): Promise<ClaimComparison> {
+  const found: unknown = JSON.parse(resultsJson(await computeResults(openRun(run))));
+  let claimed: unknown;
+  try {
+    claimed = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new PerwattError(
+      'INPUT_INVALID',
+      `${CLAIMS_FILE} of the bundle cannot be read: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+  return compareClaims(claimed, found);
+}
+
+function print(
+  io: Io,
+  file: string,
+  { run_id, files, bytes, rows, energy, values, problems }: Checked,
+): void {
+  for (const text of problems.slice(0, MOST_LINES)) io.print(`problem ${text}`);
+  if (problems.length > MOST_LINES)
+    io.print(`and ${problems.length - MOST_LINES} more problems; --json has all`);
+  for (const note of energy.notes) io.print(`note ${note}`);
+  io.print(`${file}: run ${run_id}, ${files} files, ${bytes} bytes, ${rows} rows`);
+  io.print(
+    `worked out again: ${energy.queries} queries in ${energy.sittings} sittings from the samples, ${values} values of the results`,
+  );
+  io.print(
+    problems.length === 0
+      ? 'everything holds'
+      : `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`,
+  );
+}

@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { PerwattError } from '@perwatt/core';
+import { openRun, verifyRun } from '@perwatt/records';
+import { packBundle } from '@perwatt/reports';
+import { Command } from 'commander';
+import { computeResults } from '../compute-results.js';
+import type { Io } from '../io.js';
+import { redactedRun, redactionLine, withScratch } from '../redacted-run.js';
+import { bundleCheckCommand } from './bundle-check.js';
+
+interface BundleFlags {
+  readonly out?: string;
+  readonly texts: boolean;
+  readonly keep?: readonly string[];
+  readonly json?: boolean;
+}
+
+const help = `
+A bundle is one file to submit: the run with its raw samples and rows, the results claimed for it, and the sha256 of every
+file. Who receives it works the results out again with \`perwatt bundle check\`. The same run gives the same bytes.
+
+Host names, user names, home folders and keys are taken out, as by \`perwatt publish\`; the numbers stay as they are.
+
+Examples:
+  perwatt bundle runs/<id> --out submission.tgz
+  perwatt bundle runs/<id> --out submission.tgz --no-texts
+  perwatt bundle check submission.tgz`;
+
+/** `perwatt bundle`: a run as one file that its receiver can work out again. */
+export const bundleCommand = (io: Io): Command =>
+  new Command('bundle')
+    .description('Pack a run as a submission that its receiver can work out again, or check one')
+    .argument('[run]', 'run folder')
+    .option('--out <file>', 'the bundle; it must not exist')
+    .option('--no-texts', 'leave prompts, completions and answers out')
+    .option('--keep <name...>', 'names that stay as they are')
+    .option('--json', 'print what was packed as JSON')
+    .addHelpText('after', help)
+    .addCommand(bundleCheckCommand(io))
+    .action((path: string | undefined, flags: BundleFlags) =>
+      withScratch((scratch) => pack(path, flags, { io, scratch })),
+    );
+
+interface Place {
+  readonly io: Io;
+  readonly scratch: string;
+}
+
+async function pack(path: string | undefined, flags: BundleFlags, { io, scratch }: Place): Promise<void> {
+  if (path === undefined) throw new PerwattError('USAGE', 'give a run folder, or `check` and a bundle');
+  if (flags.out === undefined) throw new PerwattError('USAGE', 'name the bundle with --out');
+  const out = resolve(io.cwd, flags.out);
+  if (existsSync(out))
+    throw new PerwattError('INPUT_INVALID', `${out} exists already`, {
+      hint: 'Name a new file with `--out`.',
+    });
+  const run = openRun(resolve(io.cwd, path));
+  refuseDamaged(run.path);
+  const root = join(scratch, 'copy');
+  mkdirSync(root);
+  const copied = redactedRun(run, root, { io, keep: flags.keep ?? [], texts: flags.texts ? 'keep' : 'drop' });
+  const results = await computeResults(copied.run);
+  const redacted = { ...copied.redactions, texts: !flags.texts };
+  const { manifest, bytes } = await packBundle(out, { copied, results, redacted, scratch });
+  if (flags.json) return io.print(JSON.stringify({ out, bytes, manifest }));
+  io.print(redactionLine(copied.redactions));
+  io.print(`${relative(io.cwd, out)}: ${manifest.files.length} files, ${bytes} bytes`);
+}
+
+/** A run that isn't whole would be refused by whoever receives it. */
+function refuseDamaged(path: string): void {
+  const [first] = verifyRun(path).findings.filter(({ level }) => level === 'problem');
+  if (first !== undefined)
+    throw new PerwattError('RUN_INVALID', `${path} is not as it was written: ${first.where}: ${first.text}`, {
+      hint: 'See all of it with `perwatt verify`.',
+    });
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CopiedRun, copyRun, type RunFolder } from '@perwatt/records';
+import { createRedactor, privateFactsOf, type Redactions } from '@perwatt/reports';
+import type { Io } from './io.js';
+
+export interface RedactOptions {
+  /** Names that stay as they are. */
+  readonly keep: readonly string[];
+  readonly texts: 'keep' | 'drop';
+}
+
+/** A copy of a run without private names and keys. */
+export interface RedactedRun extends CopiedRun {
+  readonly redactions: Redactions;
+}
+
+/** A folder for files that are gone when `work` is done. */
+export async function withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'perwatt-share-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Copies a run into a folder, without host and user names, home folders and keys, and where told without texts. */
+export function redactedRun(
+  run: RunFolder,
+  root: string,
+  { io, keep, texts }: RedactOptions & { readonly io: Pick<Io, 'env'> },
+): RedactedRun {
+  const redactor = createRedactor(privateFactsOf(run, { hostname: hostname(), env: io.env }), keep);
+  const copied = copyRun(run, { root, change: redactor.change, texts });
+  return { ...copied, redactions: redactor.counts() };
+}
+
+/** What was taken out, in one line. */
+export const redactionLine = ({ hosts, users, home_paths, secrets }: Redactions): string =>
+  `taken out: ${hosts} host names, ${users} user names, ${home_paths} home folders, ${secrets} texts with keys`;
+
+export const addRedactions = (a: Redactions, b: Redactions): Redactions => ({
+  hosts: a.hosts + b.hosts,
+  users: a.users + b.users,
+  home_paths: a.home_paths + b.home_paths,
+  secrets: a.secrets + b.secrets,
+});
