@@ -163,7 +163,8 @@ fn sample(units: usize, seed: u64) -> impl Iterator<Item = usize> {
 fn freivalds(reference: &Reference<'_>, output: &Output<'_>, seed: u64) -> Option<f64> {
     let product = reference.product()?;
     let key = mix(seed ^ 0xf1);
-    let signs: Vec<f64> = (0..product.columns as u64).map(|at| if mix(key ^ at) & 1 == 0 { 1.0 } else { -1.0 }).collect();
+    let signs: Vec<f64> =
+        (0..product.columns as u64).map(|at| if mix(key ^ at) & 1 == 0 { 1.0 } else { -1.0 }).collect();
     let wanted = product.times(&signs);
     let got = (0..product.rows).map(|row| {
         let row = output.range(row * product.columns, product.columns);

@@ -101,7 +101,12 @@ fn the_output_type_counts_and_the_layout_does_not() -> Result<(), KernelError> {
 #[test]
 fn the_saving_of_a_shared_prefix_grows_with_the_batch() -> Result<(), KernelError> {
     let saving = prefix_saving(&KernelSpec::new(prefix(PrefixMethod::Shared), DType::F16)?);
-    assert!(saving.is_some_and(|saving| near(saving, (2_214_592_512.0 + 1_048_576.0) / (100_663_296.0 + 1_048_576.0))));
+    assert!(
+        saving.is_some_and(|saving| near(
+            saving,
+            (2_214_592_512.0 + 1_048_576.0) / (100_663_296.0 + 1_048_576.0)
+        ))
+    );
     assert_eq!(prefix_saving(&KernelSpec::new(gemv(1), DType::F16)?), None);
     Ok(())
 }

@@ -145,14 +145,18 @@ mod tests {
 
     #[test]
     fn e4m3_rounds_to_nearest_and_saturates() {
-        for (value, expected) in [(1.0, 1.0), (1.06, 1.0), (1.07, 1.125), (500.0, 448.0), (-1e9, -448.0), (1e-9, 0.0)] {
+        for (value, expected) in
+            [(1.0, 1.0), (1.06, 1.0), (1.07, 1.125), (500.0, 448.0), (-1e9, -448.0), (1e-9, 0.0)]
+        {
             assert!((from_e4m3(to_e4m3(value)) - expected).abs() < 1e-12, "{value}");
         }
     }
 
     #[test]
     fn tf32_keeps_ten_bits() {
-        for (value, expected) in [(1.0f32, 1.0f32), (1.0 + 1.0 / 1024.0, 1.0 + 1.0 / 1024.0), (1.0 + 1.0 / 8192.0, 1.0)] {
+        for (value, expected) in
+            [(1.0f32, 1.0f32), (1.0 + 1.0 / 1024.0, 1.0 + 1.0 / 1024.0), (1.0 + 1.0 / 8192.0, 1.0)]
+        {
             assert!((to_tf32(value) - expected).abs() < f32::EPSILON, "{value}");
         }
         assert_eq!(to_tf32(0.1).to_bits() & 0x1fff, 0);
@@ -161,12 +165,20 @@ mod tests {
     #[test]
     fn stored_values_decode_to_what_was_rounded() {
         let values = [0.5f32, -1.25, 3.0, 100.0];
-        for dtype in [DType::F32, DType::Tf32, DType::F16, DType::Bf16, DType::Int8, DType::Int32, DType::Fp8E4m3] {
+        for dtype in
+            [DType::F32, DType::Tf32, DType::F16, DType::Bf16, DType::Int8, DType::Int32, DType::Fp8E4m3]
+        {
             let mut bytes = Vec::new();
-            values.iter().for_each(|&value| dtype.push(value, &mut bytes));
+            for value in values {
+                dtype.push(value, &mut bytes);
+            }
             assert_eq!(bytes.len(), dtype.bytes(4), "{dtype:?}");
             let exact = if dtype.is_integer() { [0.0, -1.0, 3.0, 100.0] } else { [0.5, -1.25, 3.0, 100.0] };
-            let near = dtype.decode(&bytes).iter().zip(exact).all(|(got, want)| (got - want).abs() <= want.abs() / 16.0);
+            let near = dtype
+                .decode(&bytes)
+                .iter()
+                .zip(exact)
+                .all(|(got, want)| (got - want).abs() <= want.abs() / 16.0);
             assert!(near, "{dtype:?}");
         }
         assert_eq!(DType::Int4.decode(&[0x21, 0xf3]), [1.0, 2.0, 3.0, 15.0]);

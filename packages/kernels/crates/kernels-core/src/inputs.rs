@@ -1,6 +1,8 @@
 use std::{sync::LazyLock, thread};
 
-use crate::{DType, Distribution, KernelError, KernelSpec, PrefixMethod, Shape, TensorSpec, conventions::real};
+use crate::{
+    DType, Distribution, KernelError, KernelSpec, PrefixMethod, Shape, TensorSpec, conventions::real,
+};
 
 /// What outputs are filled with before they are computed: a NaN in every floating type, −1 in whole ones.
 pub const POISON_BYTE: u8 = 0xff;
@@ -72,10 +74,23 @@ fn generate(spec: &KernelSpec, tensor: TensorSpec) -> Result<Tensor, KernelError
     data.resize(tensor.bytes(), 0);
     match (spec.shape, tensor.name.as_str()) {
         (
-            Shape::SharedPrefix { batch, kv_heads, head_dim, prefix, suffix, method: PrefixMethod::Naive, .. },
+            Shape::SharedPrefix {
+                batch,
+                kv_heads,
+                head_dim,
+                prefix,
+                suffix,
+                method: PrefixMethod::Naive,
+                ..
+            },
             name @ ("k" | "v"),
         ) => {
-            let parts = PrefixParts { sequences: batch, heads: kv_heads, prefix: prefix * head_dim, suffix: suffix * head_dim };
+            let parts = PrefixParts {
+                sequences: batch,
+                heads: kv_heads,
+                prefix: prefix * head_dim,
+                suffix: suffix * head_dim,
+            };
             write_whole(spec, &tensor, (name, parts), &mut data);
         }
         _ => fill(&Stream::new(spec, &tensor.name, tensor.dtype), &mut data),
@@ -183,14 +198,16 @@ fn at_least(value: f32, magnitude: f32) -> f32 {
 /// Fills `out` from the stream's beginning, on all cores.
 fn fill(stream: &Stream, out: &mut [u8]) {
     let chunk_bytes = stream.dtype.bytes(CHUNK);
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(out.len().div_ceil(chunk_bytes).max(1));
+    let workers =
+        thread::available_parallelism().map_or(1, usize::from).min(out.len().div_ceil(chunk_bytes).max(1));
     let mut shares: Vec<Vec<(usize, &mut [u8])>> = (0..workers).map(|_| Vec::new()).collect();
     for (index, chunk) in out.chunks_mut(chunk_bytes).enumerate() {
         shares[index % workers].push((index * CHUNK, chunk));
     }
     thread::scope(|scope| {
         for share in shares {
-            scope.spawn(move || share.into_iter().for_each(|(first, chunk)| fill_chunk(stream, first, chunk)));
+            scope
+                .spawn(move || share.into_iter().for_each(|(first, chunk)| fill_chunk(stream, first, chunk)));
         }
     });
 }
@@ -249,8 +266,13 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
         4.374_664_141_464_968,
         2.938_163_982_698_783,
     ];
-    const D: [f64; 5] =
-        [7.784_695_709_041_462e-3, 3.224_671_290_700_398e-1, 2.445_134_137_142_996, 3.754_408_661_907_416, 1.0];
+    const D: [f64; 5] = [
+        7.784_695_709_041_462e-3,
+        3.224_671_290_700_398e-1,
+        2.445_134_137_142_996,
+        3.754_408_661_907_416,
+        1.0,
+    ];
     let polynomial = |of: &[f64], x: f64| of.iter().fold(0.0, |sum, coefficient| sum * x + coefficient);
     if p > 0.5 {
         return -normal_quantile(1.0 - p);

@@ -104,7 +104,12 @@ fn both_methods_of_a_shared_prefix_read_the_same_numbers() -> Result<(), KernelE
 
 #[test]
 fn quantiles_are_those_of_the_normal_distribution() {
-    for (p, quantile) in [(0.5, 0.0), (0.975, 1.959_963_984_540_054), (0.001, -3.090_232_306_167_813), (0.9, 1.281_551_565_544_6)] {
+    for (p, quantile) in [
+        (0.5, 0.0),
+        (0.975, 1.959_963_984_540_054),
+        (0.001, -3.090_232_306_167_813),
+        (0.9, 1.281_551_565_544_6),
+    ] {
         assert!((normal_quantile(p) - quantile).abs() < 1e-8, "{p}");
     }
 }

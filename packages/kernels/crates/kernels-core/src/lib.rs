@@ -8,21 +8,43 @@ mod check;
 mod conventions;
 mod device;
 mod dtype;
+mod energy;
 mod error;
+mod fit;
+mod host;
 mod inputs;
+mod meter;
+mod power;
 mod reference;
+mod roofline;
+mod row;
+mod runner;
 mod spec;
+mod stats;
+mod stop;
 mod tensors;
 
 pub use check::{Check, CheckMethod, check_output, tolerance};
 pub use conventions::{CONVENTION, Counts, counts, prefix_saving};
 pub use device::{
-    Backend, ClockSource, Device, DeviceId, DeviceInfo, DeviceKind, Health, ImplId, Prepared, Support, Ticket,
-    Timing,
+    Backend, ClockSource, Device, DeviceId, DeviceInfo, DeviceKind, Health, ImplId, Prepared, Support,
+    Ticket, Timing,
 };
 pub use dtype::DType;
+pub use energy::{
+    BatchEnd, CounterInfo, CounterReading, EnergyCounter, EnergyRule, EnergyWindow, IdlePower, LaunchEnergy,
+    Trace, energy_window, idle_power,
+};
 pub use error::KernelError;
+pub use fit::{Coefficient, EnergyFit, FitPoint, LEAST_INTENSITIES, fit_energy};
+pub use host::{Host, SystemHost};
 pub use inputs::{Inputs, POISON_BYTE, Tensor};
+pub use power::PowerCounter;
 pub use reference::Reference;
+pub use roofline::{Bound, Ceilings, Roof};
+pub use row::{KernelRow, RowStatus, RowTiming};
+pub use runner::{Phase, RunOptions, Runner, rotation};
 pub use spec::{Distribution, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON, Shape, TRIAD_SCALAR};
+pub use stats::{Interval, deviation, mean, mean_interval, median, quantile, relative_deviation};
+pub use stop::{StopRule, Stopped, Stopping, WarmUp, WarmUpRule, Warming};
 pub use tensors::TensorSpec;

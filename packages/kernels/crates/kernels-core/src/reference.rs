@@ -3,8 +3,8 @@
 use std::{cell::OnceCell, ops::Range};
 
 use crate::{
-    DType, Inputs, KernelError, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON, Shape, TRIAD_SCALAR, Tensor,
-    conventions::real,
+    DType, Inputs, KernelError, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON, Shape, TRIAD_SCALAR,
+    Tensor, conventions::real,
 };
 
 /// Elements of a copy or triad that make one unit.
@@ -38,13 +38,11 @@ impl Operand<'_> {
     }
 
     fn slice(&self, range: Range<usize>) -> Vec<f64> {
-        match self.whole.get() {
-            Some(whole) => whole[range].to_vec(),
-            None => {
-                let dtype = self.tensor.spec.dtype;
-                dtype.decode(&self.tensor.data[dtype.bytes(range.start)..dtype.bytes(range.end)])
-            }
+        if let Some(whole) = self.whole.get() {
+            return whole[range].to_vec();
         }
+        let dtype = self.tensor.spec.dtype;
+        dtype.decode(&self.tensor.data[dtype.bytes(range.start)..dtype.bytes(range.end)])
     }
 }
 
@@ -61,7 +59,10 @@ impl<'a> Reference<'a> {
     /// `BadSpec` where the inputs are those of another kernel.
     pub fn new(spec: &'a KernelSpec, inputs: &'a Inputs) -> Result<Self, KernelError> {
         if !spec.input_tensors().iter().eq(inputs.tensors.iter().map(|tensor| &tensor.spec)) {
-            return Err(KernelError::BadSpec { what: spec.to_string(), reason: "inputs of another kernel".to_owned() });
+            return Err(KernelError::BadSpec {
+                what: spec.to_string(),
+                reason: "inputs of another kernel".to_owned(),
+            });
         }
         let operands = inputs.tensors.iter().map(|tensor| Operand { tensor, whole: OnceCell::new() });
         Ok(Self { spec, operands: operands.collect() })
@@ -72,9 +73,9 @@ impl<'a> Reference<'a> {
         match self.spec.shape {
             Shape::Copy { .. } | Shape::Triad { .. } => STREAM_UNIT,
             Shape::Gemm { .. } | Shape::Gemv { .. } | Shape::Int4Gemv { .. } => 1,
-            Shape::Prefill { head_dim, .. } | Shape::Decode { head_dim, .. } | Shape::SharedPrefix { head_dim, .. } => {
-                head_dim
-            }
+            Shape::Prefill { head_dim, .. }
+            | Shape::Decode { head_dim, .. }
+            | Shape::SharedPrefix { head_dim, .. } => head_dim,
             Shape::RmsNorm { width, .. } | Shape::Softmax { width, .. } => width,
         }
     }
@@ -105,8 +106,12 @@ impl<'a> Reference<'a> {
                 self.product().map_or_else(Vec::new, |product| vec![product.element(unit)])
             }
             Shape::RmsNorm { width, .. } => self.norm_row(unit, width),
-            Shape::Softmax { width, .. } => softmax(&self.operands[0].slice(unit * width..(unit + 1) * width)),
-            Shape::Prefill { .. } | Shape::Decode { .. } | Shape::SharedPrefix { .. } => self.attention_row(unit),
+            Shape::Softmax { width, .. } => {
+                softmax(&self.operands[0].slice(unit * width..(unit + 1) * width))
+            }
+            Shape::Prefill { .. } | Shape::Decode { .. } | Shape::SharedPrefix { .. } => {
+                self.attention_row(unit)
+            }
         }
     }
 
@@ -121,7 +126,8 @@ impl<'a> Reference<'a> {
     }
 
     fn norm_row(&self, row: usize, width: usize) -> Vec<f64> {
-        let (x, w) = (self.operands[0].slice(row * width..(row + 1) * width), self.operands[1].slice(0..width));
+        let (x, w) =
+            (self.operands[0].slice(row * width..(row + 1) * width), self.operands[1].slice(0..width));
         let mean = x.iter().map(|x| x * x).sum::<f64>() / real(width);
         let scale = 1.0 / (mean + f64::from(RMSNORM_EPSILON)).sqrt();
         x.iter().zip(&w).map(|(x, w)| x * scale * w).collect()
@@ -222,7 +228,8 @@ impl Product<'_> {
             operand.whole.get_or_init(|| operand.tensor.values());
         }
         let mut inner = vec![0.0; self.depth];
-        if self.reference.spec.layout == Layout::Nn && matches!(self.reference.spec.shape, Shape::Gemm { .. }) {
+        if self.reference.spec.layout == Layout::Nn && matches!(self.reference.spec.shape, Shape::Gemm { .. })
+        {
             for (at, sum) in inner.iter_mut().enumerate() {
                 *sum = vector.iter().enumerate().map(|(column, x)| self.right(at, column) * x).sum();
             }
@@ -231,7 +238,9 @@ impl Product<'_> {
                 inner.iter_mut().enumerate().for_each(|(at, sum)| *sum += self.right(at, column) * x);
             }
         }
-        (0..self.rows).map(|row| inner.iter().enumerate().map(|(at, x)| self.left(row, at) * x).sum()).collect()
+        (0..self.rows)
+            .map(|row| inner.iter().enumerate().map(|(at, x)| self.left(row, at) * x).sum())
+            .collect()
     }
 }
 

@@ -23,10 +23,16 @@ fn assert_near(got: &[f64], want: &[f64]) {
 
 #[test]
 fn products_are_those_done_by_hand() -> Result<(), KernelError> {
-    let gemm = Shape::Gemm { m: 2, n: 2, k: 3 };
+    let square = Shape::Gemm { m: 2, n: 2, k: 3 };
     let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-    assert_near(&whole(gemm, Layout::Nn, &[&a, &[1.0, 0.0, 0.0, 1.0, 2.0, -1.0]])?, &[7.0, -1.0, 16.0, -1.0]);
-    assert_near(&whole(gemm, Layout::Nt, &[&a, &[1.0, 0.0, 2.0, 0.0, 1.0, -1.0]])?, &[7.0, -1.0, 16.0, -1.0]);
+    assert_near(
+        &whole(square, Layout::Nn, &[&a, &[1.0, 0.0, 0.0, 1.0, 2.0, -1.0]])?,
+        &[7.0, -1.0, 16.0, -1.0],
+    );
+    assert_near(
+        &whole(square, Layout::Nt, &[&a, &[1.0, 0.0, 2.0, 0.0, 1.0, -1.0]])?,
+        &[7.0, -1.0, 16.0, -1.0],
+    );
     let gemv = Shape::Gemv { m: 2, k: 3, batch: 2 };
     let x = [1.0, 1.0, 1.0, 0.0, 0.0, 2.0];
     assert_near(&whole(gemv, Layout::Nn, &[&a, &x])?, &[6.0, 15.0, 6.0, 12.0]);
@@ -80,8 +86,15 @@ fn attention_weighs_values_by_the_softmax_of_scaled_scores() -> Result<(), Kerne
 #[test]
 fn a_shared_prefix_changes_nothing_but_the_layout() -> Result<(), KernelError> {
     let of = |method| {
-        let shape =
-            Shape::SharedPrefix { batch: 3, heads: 4, kv_heads: 2, head_dim: 8, prefix: 9, suffix: 5, method };
+        let shape = Shape::SharedPrefix {
+            batch: 3,
+            heads: 4,
+            kv_heads: 2,
+            head_dim: 8,
+            prefix: 9,
+            suffix: 5,
+            method,
+        };
         let spec = KernelSpec::new(shape, DType::F32)?.with_seed(11);
         let inputs = Inputs::generate(&spec)?;
         Ok::<_, KernelError>(Reference::new(&spec, &inputs)?.whole())
@@ -112,8 +125,14 @@ fn units_are_the_whole_in_parts() -> Result<(), KernelError> {
 
 #[test]
 fn inputs_of_another_kernel_are_refused() -> Result<(), KernelError> {
-    let (copy, triad) = (KernelSpec::new(Shape::Copy { n: 4 }, DType::F32)?, KernelSpec::new(Shape::Triad { n: 4 }, DType::F32)?);
+    let (copy, triad) = (
+        KernelSpec::new(Shape::Copy { n: 4 }, DType::F32)?,
+        KernelSpec::new(Shape::Triad { n: 4 }, DType::F32)?,
+    );
     let inputs = Inputs::generate(&copy)?;
-    assert_eq!(Reference::new(&triad, &inputs).map(|_| ()).map_err(|error| error.code()), Err("KERNEL_BAD_SPEC"));
+    assert_eq!(
+        Reference::new(&triad, &inputs).map(|_| ()).map_err(|error| error.code()),
+        Err("KERNEL_BAD_SPEC")
+    );
     Ok(())
 }

@@ -58,7 +58,7 @@ pub enum Shape {
         /// Whether each group has a zero point of 4 bits; else it is 8.
         zero_points: bool,
     },
-    /// Attention over whole sequences. q is B×H×L×D, k and v are B×H_kv×L×D, out is as q.
+    /// Attention over whole sequences. q is B×H×L×D, k and v are B×KV×L×D, out is as q.
     Prefill {
         /// Sequences.
         batch: usize,
@@ -73,7 +73,7 @@ pub enum Shape {
         /// Whether a token sees only itself and what is before it.
         causal: bool,
     },
-    /// Attention of one new token per sequence. q is B×H×D, k and v are B×H_kv×L×D, out is as q.
+    /// Attention of one new token per sequence. q is B×H×D, k and v are B×KV×L×D, out is as q.
     Decode {
         /// Sequences.
         batch: usize,
@@ -86,8 +86,8 @@ pub enum Shape {
         /// Tokens in the cache.
         length: usize,
     },
-    /// The same where all sequences begin with one prefix. q is B×H×D; shared: `k_prefix`, `v_prefix` are H_kv×P×D and
-    /// `k_suffix`, `v_suffix` B×H_kv×S×D; naive: k, v are B×H_kv×(P+S)×D with the prefix written out for each sequence.
+    /// The same where all sequences begin with one prefix. q is B×H×D; shared: `k_prefix`, `v_prefix` are KV×P×D and
+    /// `k_suffix`, `v_suffix` B×KV×S×D; naive: k, v are B×KV×(P+S)×D with the prefix written out for each sequence.
     SharedPrefix {
         /// Sequences.
         batch: usize,
@@ -308,7 +308,9 @@ impl KernelSpec {
             return Some(format!("{} gives no {}", self.dtype.name(), self.output.name()));
         }
         match self.layout {
-            Layout::Nt if !matches!(self.shape, Shape::Gemm { .. }) => Some("only gemm has a layout".to_owned()),
+            Layout::Nt if !matches!(self.shape, Shape::Gemm { .. }) => {
+                Some("only gemm has a layout".to_owned())
+            }
             _ => None,
         }
     }
@@ -393,7 +395,8 @@ mod tests {
             (r#"{"kind":"triad","n":4,"dtype":"f32","layout":"nt"}"#, "only gemm has a layout"),
         ];
         for (json, reason) in cases {
-            let message = serde_json::from_str::<KernelSpec>(json).map_or_else(|error| error.to_string(), |_| String::new());
+            let message = serde_json::from_str::<KernelSpec>(json)
+                .map_or_else(|error| error.to_string(), |_| String::new());
             assert!(message.contains(reason), "{json}: {message}");
         }
     }

@@ -100,7 +100,8 @@ impl KernelSpec {
             Shape::Gemm { m, n, .. } => vec![m, n],
             Shape::Gemv { m, batch, .. } | Shape::Int4Gemv { m, batch, .. } => vec![batch, m],
             Shape::Prefill { batch, heads, head_dim, length, .. } => vec![batch, heads, length, head_dim],
-            Shape::Decode { batch, heads, head_dim, .. } | Shape::SharedPrefix { batch, heads, head_dim, .. } => {
+            Shape::Decode { batch, heads, head_dim, .. }
+            | Shape::SharedPrefix { batch, heads, head_dim, .. } => {
                 vec![batch, heads, head_dim]
             }
             Shape::RmsNorm { rows, width } | Shape::Softmax { rows, width } => vec![rows, width],

@@ -1,0 +1,115 @@
+use power_core::{Booking, Counter, Domain, Event, MonotonicClock, PowerSource, Reading, Value};
+
+use crate::{CounterInfo, CounterReading, EnergyCounter, KernelError};
+
+/// Counters of one power source as one counter: domains of one scope, summed, for instance both CPU packages. Wraps are
+/// undone by the rules of `power-core`; sensors of power and estimates are refused, since they count nothing.
+pub struct PowerCounter {
+    source: Box<dyn PowerSource>,
+    counters: Vec<(u16, Counter)>,
+    info: CounterInfo,
+    readings: Vec<Reading>,
+}
+
+impl PowerCounter {
+    /// Of the domains with these ids.
+    ///
+    /// # Errors
+    /// `Counter`: an id is unknown, is no counter, or the domains differ in scope.
+    pub fn new(source: Box<dyn PowerSource>, ids: &[&str]) -> Result<Self, KernelError> {
+        let refused = |reason: String| KernelError::Counter { counter: source.name().to_owned(), reason };
+        let mut chosen: Vec<(u16, &Domain, Counter)> = Vec::new();
+        for id in ids {
+            let found = (0u16..).zip(source.domains()).find(|(_, (domain, _))| domain.id == *id);
+            match found {
+                None => return Err(refused(format!("it has no domain {id:?}"))),
+                Some((at, (domain, Booking::Counter(spec)))) => {
+                    chosen.push((at, domain, Counter::new(*spec)));
+                }
+                Some((_, (domain, _))) => {
+                    return Err(refused(format!("{id} is a {}, not a counter", domain.kind.name())));
+                }
+            }
+        }
+        let Some((_, first, _)) = chosen.first() else {
+            return Err(refused("no domain was asked for".to_owned()));
+        };
+        if let Some((_, other, _)) = chosen.iter().find(|(_, domain, _)| domain.scope != first.scope) {
+            return Err(refused(format!("{} and {} cover different things", first.id, other.id)));
+        }
+        let ratios: Option<Vec<f64>> = chosen.iter().map(|(_, domain, _)| domain.scale_error_ratio).collect();
+        let info = CounterInfo {
+            source: source.name().to_owned(),
+            domain: ids.join("+"),
+            scope: first.scope.name().to_owned(),
+            update_period_ns: chosen.iter().map(|(_, domain, _)| domain.update_period.0).max().unwrap_or(0),
+            systematic_ratio: ratios.and_then(|ratios| ratios.into_iter().reduce(f64::max)),
+            shared: None,
+        };
+        let counters = chosen.into_iter().map(|(at, _, counter)| (at, counter)).collect();
+        Ok(Self { source, counters, info, readings: Vec::new() })
+    }
+
+    /// Of all counters of a scope (`package`, `gpu`, `wall`) that are part of the source's total.
+    ///
+    /// # Errors
+    /// `Counter`: it has none.
+    pub fn of_scope(source: Box<dyn PowerSource>, scope: &str) -> Result<Self, KernelError> {
+        let fits = |(domain, booking): &&(Domain, Booking)| {
+            domain.in_total && domain.scope.name() == scope && matches!(booking, Booking::Counter(_))
+        };
+        let ids: Vec<String> =
+            source.domains().iter().filter(fits).map(|(domain, _)| domain.id.clone()).collect();
+        if ids.is_empty() {
+            let reason = format!("it has no counter of scope {scope}");
+            return Err(KernelError::Counter { counter: source.name().to_owned(), reason });
+        }
+        Self::new(source, &ids.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The same, marked as counting more than the device: its energy is then refused with this reason.
+    #[must_use]
+    pub fn shared(mut self, reason: &str) -> Self {
+        self.info.shared = Some(reason.to_owned());
+        self
+    }
+
+    fn broken(&self, reason: String) -> KernelError {
+        KernelError::Counter { counter: format!("{} {}", self.info.source, self.info.domain), reason }
+    }
+}
+
+impl EnergyCounter for PowerCounter {
+    fn info(&self) -> &CounterInfo {
+        &self.info
+    }
+
+    fn read(&mut self) -> Result<CounterReading, KernelError> {
+        self.readings.clear();
+        let read = self.source.read(&MonotonicClock, &mut self.readings);
+        read.map_err(|error| self.broken(error.to_string()))?;
+        let (mut energy_j, mut at_ns) = (0.0, 0);
+        for index in 0..self.counters.len() {
+            let (domain, counter) = &mut self.counters[index];
+            let Some(reading) = self.readings.iter().find(|reading| reading.domain == *domain) else {
+                return Err(self.broken("a domain gave no reading".to_owned()));
+            };
+            let at = reading.before.midpoint(reading.after);
+            let uj = match reading.value {
+                Value::Counter { uj, .. } => Some(uj),
+                _ => None,
+            };
+            let event = counter.push(at, uj);
+            energy_j += counter.booked().0.get();
+            at_ns = at_ns.max(at.0);
+            if matches!(event, Event::Missing | Event::Reset | Event::Alias | Event::Gap) {
+                return Err(self.broken(format!("the reading is {}", event.name())));
+            }
+        }
+        Ok(CounterReading { at_ns, energy_j })
+    }
+}
+
+#[cfg(test)]
+#[path = "power_tests.rs"]
+mod tests;
