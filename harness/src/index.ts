@@ -69,5 +69,6 @@ export {
   regradeCell,
 } from './regrade.js';
 export { type RunOptions, type RunOutcome, resumeRun, runPlan } from './run-matrix.js';
+export { runQuery } from './run-query.js';
 export type { WattsNow } from './series-memory.js';
 export { type FleetDevice, simulatedWorld, type WorldParts } from './simulate/simulated-world.js';

@@ -15,6 +15,8 @@ export interface CallContext extends RowOwner {
   readonly round: number;
   /** When the call was due; null or absent in a closed loop, and for calls that follow others. */
   readonly sched_ns?: Instant | null;
+  /** Share of the prompt, 0…1, that an earlier call of its prefix began with too; absent for none. */
+  readonly shared_prefix?: number;
 }
 
 /** The `calls` row of one request and what came of it. */
@@ -68,6 +70,9 @@ export function callRow(request: CallRequest, record: CallRecord, context: CallC
     conn_reused: record.conn_reused,
     icl_ns: record.icl_ns.length === 0 ? null : record.icl_ns,
     event_tokens: record.event_tokens ?? null,
+    prefix_key: request.prefix_key ?? null,
+    shared_prefix_tokens:
+      usage === null ? null : Math.round(usage.prompt_tokens * (context.shared_prefix ?? 0)),
   };
 }
 

@@ -24,6 +24,7 @@ import { liveEnergy } from './live-energy.js';
 import { driveLoop } from './load/drive-loop.js';
 import type { Cell, Plan } from './plan.js';
 import type { PowerLog } from './power-log.js';
+import { createPrefixes, type Prefixes } from './prefixes.js';
 import type { Progress } from './progress.js';
 import { answerRow, runQuery } from './run-query.js';
 import { sendRepeats } from './run-repeats.js';
@@ -161,7 +162,7 @@ export async function runSitting(cell: Cell, input: SittingInput, world: CellWor
   let sent: Sent | undefined;
   const flushing = setInterval(() => attempt(world, () => flushAll(power, log)), FLUSH_MS);
   try {
-    sent = await sendAll(cell, todo, { ...base, log, world });
+    sent = await sendAll(cell, todo, { ...base, log, world, prefixes: createPrefixes() });
   } finally {
     clearInterval(flushing);
   }
@@ -211,6 +212,7 @@ interface LoopContext {
   readonly nextSeq: () => number;
   readonly log: SittingLog;
   readonly world: CellWorld;
+  readonly prefixes: Prefixes;
 }
 
 interface Sent {

@@ -11,8 +11,15 @@ import {
 } from '@perwatt/core';
 import { type BoundClients, clientFor } from './bound-clients.js';
 import type { Cell } from './plan.js';
+import { type Prefixes, promptText } from './prefixes.js';
 import { callResult, callRow, type RowOwner, textRows } from './rows.js';
 import { strategyContext } from './strategy-aids.js';
+
+/** What of a cell its queries are asked with. */
+export type AskingCell = Pick<
+  Cell,
+  'seed' | 'strategy' | 'params' | 'sampling' | 'grader' | 'mode' | 'max_tokens' | 'aids'
+>;
 
 export interface QueryContext extends RowOwner {
   /** What the endpoints of the strategy stand for. */
@@ -23,6 +30,8 @@ export interface QueryContext extends RowOwner {
   readonly sched_ns?: Instant | null;
   /** Readings of what a query spends while it goes on; absent where its strategy does not ask for them. */
   readonly live?: () => { readonly energy_j: () => number | null };
+  /** Prompts sent before, by prefix; without it nothing is told of what prompts share. */
+  readonly prefixes?: Prefixes;
   /** Order of dispatch, counted over the sitting. */
   readonly nextSeq: () => number;
   /** Takes each call's rows as it ends. */
@@ -34,7 +43,7 @@ export interface QueryContext extends RowOwner {
  * rows at most, never an answer, and is asked anew by a resume.
  */
 export async function runQuery(
-  cell: Cell,
+  cell: AskingCell,
   { item, repeat }: { readonly item: Item; readonly repeat: number },
   context: QueryContext,
 ): Promise<Outcome | null> {
@@ -47,7 +56,9 @@ export async function runQuery(
   let step = await query.next();
   for (let round = 0; !step.done; round++) {
     const requests = step.value;
-    const records = await Promise.all(requests.map((request) => send(cell, request, { ...context, round })));
+    const records = await Promise.all(
+      requests.map((request) => send(cell, request, { ...context, round, repeat })),
+    );
     if (context.signal.aborted) {
       await query.return({ status: 'failed', reason: 'stopped', candidates: [] });
       return null;
@@ -58,11 +69,12 @@ export async function runQuery(
 }
 
 async function send(
-  cell: Cell,
+  cell: AskingCell,
   request: CallRequest,
-  context: QueryContext & { readonly round: number },
+  context: QueryContext & { readonly round: number; readonly repeat: number },
 ): Promise<CallRecord> {
   const seq = context.nextSeq();
+  const shared_prefix = sharedPrefix(request, context);
   const sampling = { ...request.sampling, ...cell.sampling };
   const { client, model, request_model } = clientFor(context.clients, request.endpoint);
   const record = await client.call(
@@ -70,10 +82,19 @@ async function send(
     { signal: context.signal },
   );
   const sched_ns = context.round === 0 ? (context.sched_ns ?? null) : null;
-  const row = callRow(request, record, { ...context, sched_ns, seq, model });
+  const row = callRow(request, record, { ...context, sched_ns, seq, model, shared_prefix });
   context.onCall(row, textRows(request, record, context));
   return record;
 }
+
+/** Share of a call's prompt that an earlier call of its prefix and repeat began with too. */
+const sharedPrefix = (
+  { prefix_key, input }: CallRequest,
+  { prefixes, repeat }: Pick<QueryContext, 'prefixes'> & { readonly repeat: number },
+): number =>
+  prefix_key === undefined || prefixes === undefined
+    ? 0
+    : prefixes.share(`${repeat} ${prefix_key}`, promptText(input));
 
 function at(records: readonly CallRecord[], index: number): CallRecord {
   const record = records[index];

@@ -38,6 +38,8 @@ const queryNames = [
   'energy_method',
   'prompt_tokens',
   'completion_tokens',
+  'cached_tokens',
+  'sequential_tokens',
   'token_source',
 ] as const;
 
@@ -56,6 +58,7 @@ const callNames = [
   'events',
   'prompt_tokens',
   'completion_tokens',
+  'shared_prefix_tokens',
   'token_source',
   'icl_ns',
 ] as const;
@@ -211,6 +214,8 @@ function columnsOf(queries: QueryArrays, calls: CallArrays, scratch: Scratch): C
     method: codes(columns.energy_method, scratch),
     prompt_tokens: numbers(columns.prompt_tokens, scratch),
     completion_tokens: numbers(columns.completion_tokens, scratch),
+    cached_tokens: numbers(columns.cached_tokens, scratch),
+    sequential_tokens: numbers(columns.sequential_tokens, scratch),
     token_source: codes(columns.token_source, scratch),
   };
   if (!calls.present)
@@ -297,6 +302,7 @@ function callColumns(
     streamed: Uint8Array.from(calls, (row) => (columns.events.values[row] === 0 ? 0 : 1)),
     prompt_tokens: picked(numbers(columns.prompt_tokens, scratch), calls),
     completion_tokens: picked(numbers(columns.completion_tokens, scratch), calls),
+    shared_prefix_tokens: picked(numbers(columns.shared_prefix_tokens, scratch), calls),
     token_source: { codes: Int32Array.from(calls, (row) => sources.codes[row] ?? -1), names: sources.names },
     sent: Uint8Array.from(calls, (row) => (wasLeftOut(columns.error_kind, row) ? 0 : 1)),
     ...gapsOf(columns, calls, good),

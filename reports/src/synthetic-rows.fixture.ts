@@ -122,6 +122,8 @@ export const callRows = (q: SyntheticQuery): CallRow[] =>
       conn_reused: null,
       icl_ns: [],
       event_tokens: null,
+      prefix_key: null,
+      shared_prefix_tokens: null,
     };
   });
 

@@ -46,6 +46,8 @@ export function callArrays(
     temperature: { values: new Float64Array(n) },
     top_p: { values: new Float64Array(n).fill(1) },
     seed: { values: new Uint32Array(n), valid: none },
+    prefix_key: { offsets: new Int32Array(n + 1), bytes: new Uint8Array(), valid: none },
+    shared_prefix_tokens: { values: new Uint32Array(n), valid: none },
   };
   const measured = Object.entries(columns).filter(([column]) => column in calls);
   return { ...(Object.fromEntries(measured) as Omit<LoadColumns, 'row' | 'length'>), ...own };

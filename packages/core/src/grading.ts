@@ -18,6 +18,8 @@ export interface Item {
   readonly data?: Readonly<Record<string, unknown>>;
   /** The same task with its reading matter apart, for strategies that hand it out in pieces; absent where there is none. */
   readonly material?: Material;
+  /** Items of one key have prompts that begin with the same long text; absent where they share none. */
+  readonly prefix_key?: string;
 }
 
 /** A task that comes with reading matter. */

@@ -165,6 +165,16 @@ export const calls = {
     'tokens',
     'Tokens that each non-empty event brought, by the running usage of the server; null where it does not run.',
   ),
+  prefix_key: opt(
+    'text',
+    '',
+    'Calls of one key begin with the same text, within a repeat of their cell; null where nobody named one.',
+  ),
+  shared_prefix_tokens: opt(
+    'uint32',
+    'tokens',
+    'Prompt tokens that an earlier call of the same key and repeat began with too, by their share of the characters; 0 without a key, null without a count.',
+  ),
 } as const;
 
 /** Texts of a cell: prompts and completions of its calls, and one `answer` row that completes each query. */
@@ -350,26 +360,6 @@ export const published = {
   note: opt('name', '', 'Anything else a reader should know.'),
 } as const;
 
-/** Every table, by name. */
-export const tables = {
-  queries,
-  calls,
-  texts,
-  grades,
-  replayed,
-  samples,
-  channels,
-  published,
-  kernels,
-} as const;
-/** One of the names of `tables`. */
-export type TableName = keyof typeof tables;
-/** Columns by name. */
-export type Table = Readonly<Record<string, Column>>;
-
-/** The row type of a table, so that no row type is ever written by hand. */
-export type RowOf<T extends Table> = {
-  -readonly [K in keyof T]: T[K] extends Column<infer C, infer N>
 /**
  * One row per implementation of a kernel that was tried at one shape on one device. Figures are of one launch. What could not
  * be run, was wrong or came to grief is a row too, with its status and reason; its figures are null.
@@ -420,14 +410,15 @@ export const kernels = {
   time_lo_ns: opt('float64', 'ns', 'Lower end of its 95 % interval (t, over batches).'),
   time_hi_ns: opt('float64', 'ns', 'Upper end of its 95 % interval.'),
   time_median_ns: opt('float64', 'ns', 'Median over batches.'),
+  deviation_ratio: opt('float64', '', 'Standard deviation over batches as a share of their mean.'),
   batches: req('uint32', '', 'Timed batches behind the time.'),
   launches: req('float64', '', 'Launches in these batches.'),
   stop_reason: opt('name', '', 'Why no more batches were timed.'),
   time_source: opt('name', '', 'Clock of the times: `device` or `host`.'),
-  clock_ratio: opt(
+  host_difference_ratio: opt(
     'float64',
     '',
-    'Time of the device over that of the host for the same batches; null for one clock.',
+    'How much longer the host found the same batches than the device, as a share; null where only the host timed them.',
   ),
   clock_lo_hz: opt('float64', '', 'Lowest clock seen while it was timed (Hz).'),
   clock_hi_hz: opt('float64', '', 'Highest clock seen (Hz).'),
@@ -457,11 +448,36 @@ export const kernels = {
   energy_reason: opt('text', '', 'Why there is no energy.'),
   error_ratio: opt('float64', '', 'Relative error against a reference in double precision.'),
   tolerance_ratio: opt('float64', '', 'The most that it may be.'),
+  flags: opt(
+    'name',
+    '',
+    'What is odd about the time, separated by blanks: `timed-out`, `noisy`, `not-warm`, `clocks-differ`, `slowed-down`, `one-set`.',
+  ),
   status: req('name', '', '`ok`, `wrong`, `unsupported`, `failed`, `crashed`, `timed_out` or `interrupted`.'),
   error_code: opt('name', '', 'What kind of failure it was, for example `KERNEL_OUT_OF_MEMORY`.'),
   reason: opt('text', '', 'Why it is not `ok`.'),
 } as const;
 
+/** Every table, by name. */
+export const tables = {
+  queries,
+  calls,
+  texts,
+  grades,
+  replayed,
+  samples,
+  channels,
+  published,
+  kernels,
+} as const;
+/** One of the names of `tables`. */
+export type TableName = keyof typeof tables;
+/** Columns by name. */
+export type Table = Readonly<Record<string, Column>>;
+
+/** The row type of a table, so that no row type is ever written by hand. */
+export type RowOf<T extends Table> = {
+  -readonly [K in keyof T]: T[K] extends Column<infer C, infer N>
     ? ValueOf[C] | (N extends true ? null : never)
     : never;
 };
@@ -473,6 +489,7 @@ export type GradeRow = RowOf<typeof grades>;
 export type SampleRow = RowOf<typeof samples>;
 export type PublishedRow = RowOf<typeof published>;
 export type ChannelRow = RowOf<typeof channels>;
+export type KernelRow = RowOf<typeof kernels>;
 
 const arrowTypes: Readonly<Record<Exclude<ColumnType, 'name'>, () => DataType>> = {
   text: () => new Utf8(),
@@ -483,7 +500,6 @@ const arrowTypes: Readonly<Record<Exclude<ColumnType, 'name'>, () => DataType>> 
   uint64: () => new Uint64(),
   int64: () => new Int64(),
   float64: () => new Float64(),
-export type KernelRow = RowOf<typeof kernels>;
   list_float64: () => new List(new Field('item', new Float64(), false)),
 };
 

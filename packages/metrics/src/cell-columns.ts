@@ -31,6 +31,8 @@ export interface QueryColumns {
   readonly method: Codes;
   readonly prompt_tokens: Float64Array;
   readonly completion_tokens: Float64Array;
+  readonly cached_tokens: Float64Array;
+  readonly sequential_tokens: Float64Array;
   readonly token_source: Codes;
 }
 
@@ -52,6 +54,8 @@ export interface CallColumns {
   readonly streamed: Uint8Array;
   readonly prompt_tokens: Float64Array;
   readonly completion_tokens: Float64Array;
+  /** Prompt tokens that an earlier call of the same prefix began with too. */
+  readonly shared_prefix_tokens: Float64Array;
   readonly token_source: Codes;
   /** 1 for a call that was sent; 0 for a turn of a conversation that was left out. */
   readonly sent: Uint8Array;
@@ -121,6 +125,7 @@ export function callsOfQueries(queries: QueryColumns): CallColumns {
     streamed: new Uint8Array(length),
     prompt_tokens: queries.prompt_tokens,
     completion_tokens: queries.completion_tokens,
+    shared_prefix_tokens: none,
     token_source: queries.token_source,
     sent: new Uint8Array(length).fill(1),
     gaps: new Float64Array(),

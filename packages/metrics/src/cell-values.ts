@@ -18,6 +18,7 @@ import { evaluate, type Formula, symbolPowers } from './formula.js';
 import { isOfLoad, loadValue, steadyNote } from './load/load-values.js';
 import { formulaOf, type Metric, type MetricId, metrics, type TimeName } from './metric-definitions.js';
 import { absent } from './metric-value.js';
+import { isSpent, meanSpent } from './query-counts.js';
 import { meanOfQueries, quantileOfQueries } from './query-values.js';
 import { quantileIntervals } from './statistics.js';
 import { type RunSpread, runSpread, SPREAD_UNKNOWN } from './stats/run-spread.js';
@@ -286,6 +287,8 @@ function listValues(facts: CellFacts, name: string, wanted: readonly OfList[]): 
   const quantiles = wanted.flatMap(({ definition, formula }) =>
     formula.kind === 'quantile' ? [{ definition, p: formula.p }] : [],
   );
+  if (isSpent(name))
+    return wanted.map(({ definition }) => [definition.id, meanSpent(facts, definition, name)]);
   if (name !== 'e' && name !== 'p') return latencyValues(facts, name as TimeName, quantiles);
   const means = wanted.filter(({ formula }) => formula.kind === 'mean');
   return [

@@ -47,6 +47,8 @@ function queryColumns(rows: readonly QueryRow[], origin: bigint): QueryColumns {
     method: names(rows, (row) => row.energy_method),
     prompt_tokens: numbers(rows, (row) => row.prompt_tokens),
     completion_tokens: numbers(rows, (row) => row.completion_tokens),
+    cached_tokens: numbers(rows, (row) => row.cached_tokens),
+    sequential_tokens: numbers(rows, (row) => row.sequential_tokens),
     token_source: names(rows, (row) => row.token_source),
   };
 }
@@ -69,6 +71,7 @@ function callColumns(rows: readonly CallRow[], query: Int32Array, origin: bigint
     streamed: Uint8Array.from(rows, (row) => (row.events === 0 ? 0 : 1)),
     prompt_tokens: numbers(rows, (row) => row.prompt_tokens),
     completion_tokens: numbers(rows, (row) => row.completion_tokens),
+    shared_prefix_tokens: numbers(rows, (row) => row.shared_prefix_tokens),
     token_source: names(rows, (row) => row.token_source),
     sent: Uint8Array.from(rows, (row) => (row.error_kind === PARENT_LATE ? 0 : 1)),
     gaps: Float64Array.from(own.flat()),

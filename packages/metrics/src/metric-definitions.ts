@@ -60,6 +60,13 @@ const symbolNeeds: Readonly<Partial<Record<TotalSymbol, MetricNeed>>> = {
   O_dec: 'tokens',
   e: 'isolated',
   p: 'isolated',
+  calls: 'stamps',
+  prompt: 'tokens',
+  cached: 'tokens',
+  once: 'tokens',
+  output: 'tokens',
+  chain: 'tokens',
+  peak: 'stamps',
   ttft_any: 'stamps',
   ttft_content: 'stamps',
   tpot: 'stamps',
@@ -275,6 +282,20 @@ const ofQueries = [
   }),
 ] as const;
 
+/** What a query takes beside energy, the mean over queries. */
+// biome-ignore format: a table is read in columns
+const spent = ([
+  ['calls_per_query',         'mean(calls)',  'Calls per query',                     'neither', 'Mean number of calls that a query makes.'],
+  ['max_parallel',            'mean(peak)',   'Calls of a query at once',            'neither', 'Mean over queries of the most calls in flight at one moment.'],
+  ['output_tokens_per_query', 'mean(output)', 'Output tokens per query',             'lower',   'Mean over queries of the output tokens of all their calls.'],
+  ['sequential_tokens',       'mean(chain)',  'Sequential tokens per query',         'lower',   'Mean over queries of the output tokens on the longest chain of calls that had to follow one another: the floor of latency.'],
+  ['prompt_tokens_per_query', 'mean(prompt)', 'Prompt tokens per query',             'lower',   'Mean over queries of the prompt tokens of all their calls, cached ones included.'],
+  ['cached_tokens_per_query', 'mean(cached)', 'Cached prompt tokens per query',      'higher',  'Mean over queries of the prompt tokens that the server says it took from a cache.'],
+  ['billed_once_tokens',      'mean(once)',   'Prompt tokens per query, billed once', 'lower',  'Prompt tokens with what calls of one prefix have in common counted once: what a perfect prefix cache would leave to compute. Shares of tokens are those of characters.'],
+] as const).map(([id, formula, title, better, definition]) =>
+  metric([id, formula], [title, '1', better], { energy: null, window: 'queries', definition }),
+);
+
 const phases = [
   metric(
     ['prefill_energy_per_prompt_token_j', 'E_pre / I'],
@@ -334,6 +355,7 @@ const all = [
   ...ofLoad,
   ...ofSteady,
   ...ofQueries,
+  ...spent,
   ...phases,
   ...latency,
 ];

@@ -32,7 +32,7 @@ function valuesOf({ columns: { queries } }: CellFacts, list: 'e' | 'p', energy: 
 }
 
 /** Mean with the interval of whole items by Student's t, items over all their repeats. */
-function clusteredMean(values: Float64Array, item: Int32Array, items: number) {
+export function clusteredMean(values: Float64Array, item: Int32Array, items: number) {
   const sums = new Float64Array(items);
   const counts = new Uint32Array(items);
   let total = 0;

@@ -97,6 +97,8 @@ export function callRow(query: QueryRow, changes: Partial<CallRow> = {}): CallRo
     conn_reused: null,
     icl_ns: [],
     event_tokens: null,
+    prefix_key: null,
+    shared_prefix_tokens: null,
     ...changes,
   };
 }

@@ -90,5 +90,11 @@ axes:
 and \`joules\` (at one query in flight only). Calls beyond it are not sent; the strategy ends with what it has, and its decision says how
 many were withheld.
 
+**What a query takes.** Results have, as means over queries with their intervals, \`calls_per_query\`, \`max_parallel\` (most calls in flight at one
+moment), prompt and output tokens, \`sequential_tokens\` (output tokens on the longest chain of calls that had to follow one another: the floor of
+latency), \`cached_tokens_per_query\` (as the server says) and \`billed_once_tokens\`: prompt tokens with what calls of one prefix have in common
+counted once, which a perfect prefix cache would leave to compute. Calls of an item share its prefix; so do the items of a group of the data set
+\`shared-prefix\`. The table \`calls\` has \`prefix_key\` and \`shared_prefix_tokens\`.
+
 **Oracles.** \`repeated_sampling\`, and \`verifier: oracle\`, look at the gold answer: their accuracy is an upper bound, not a result.
 `;
