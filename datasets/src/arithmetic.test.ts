@@ -158,6 +158,20 @@ describe('arithmetic', () => {
     expect(items.every((i) => i.prompt.endsWith('Reply with the number only.'))).toBe(true);
   });
 
+  test('level 1 with both operations holds the 81 sums and the 45 differences that are not negative', async () => {
+    const { items } = await load({ operations: 'both' }, { limit: 126 });
+    const asked = items.map((i) => expressionIn(i.prompt));
+    expect(asked.filter((text) => text.includes('+'))).toHaveLength(81);
+    expect(asked.filter((text) => text.includes('-'))).toHaveLength(45);
+    for (const { prompt, gold } of items) {
+      expect(`${evaluate(expressionIn(prompt))}`).toBe(gold);
+      expect(Number(gold)).toBeGreaterThanOrEqual(0);
+    }
+    const sums = new Map((await load({}, { limit: 81 })).items.map((item) => [item.id, item]));
+    expect(items.filter(({ id }) => sums.has(id))).toHaveLength(81);
+    for (const item of items) expect(sums.get(item.id) ?? item).toEqual(item);
+  });
+
   test('the same seed gives the same questions, another gives others; a lower limit gives the first of them', async () => {
     const [a, b, c, d] = await Promise.all([
       load({ level: 5 }, { seed: 1 }),
@@ -202,6 +216,7 @@ describe('arithmetic', () => {
     [{ level: 0 },      5,  'option "level" is 0, not a whole number from 1 to 5',  'no such level'],
     [{ level: '1' },    5,  'option "level" is "1", not a whole number',            'a text for a number'],
     [{ levle: 1 },      5,  'unknown option "levle"; did you mean "level"?',        'a misspelt option'],
+    [{ operations: 'both', level: 2 }, 5, 'option "operations" is of level 1 alone, the level is 2', 'only level 1 has them apart'],
     [{ split: 'dev' },  5,  'option "split" is "dev", not "all" or "train" or "test"', 'no such split'],
     [{ level: 1 },      82, 'level 1 has 81 different questions, the limit asks for 82', 'more questions than there are'],
   ])('%j with limit %i is an error: %s (%s)', async (options, limit, message) => {

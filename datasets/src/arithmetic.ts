@@ -10,7 +10,7 @@ import {
 } from '@perwatt/core';
 import { digestOf, GENERATED_ITEMS, type LoadContext, type Loader } from './dataset.js';
 import { type Expression, expressionOf, longExpression, type Operator } from './expression.js';
-import { readOptions } from './options.js';
+import { type OptionReader, readOptions } from './options.js';
 import { integer, pick, shuffled } from './random.js';
 
 interface Level {
@@ -25,8 +25,10 @@ const numberOnly = (expression: string) => `What is ${expression}? Reply with th
 const stepByStep = (expression: string) =>
   `Compute the value of ${expression}.\nWork step by step and finish with a line "#### N", where N is the value.`;
 
+const oneDigit = { summary: 'sums of two one-digit numbers', answer_tokens: 32, prompt: numberOnly } as const;
+
 const levels: readonly Level[] = [
-  { summary: 'sums of two one-digit numbers', answer_tokens: 32, prompt: numberOnly, draw: oneDigitSums },
+  { ...oneDigit, draw: oneDigitSums },
   {
     summary: 'sums and differences of two two-digit numbers',
     answer_tokens: 48,
@@ -74,10 +76,24 @@ function endless(draw: (rng: Rng) => Expression) {
   };
 }
 
+/** Level 1 with differences beside its sums: 126 questions. */
+const withDifferences: Level = { ...oneDigit, draw: oneDigitSumsAndDifferences };
+
+function* oneDigitSumsAndDifferences(rng: Rng): Generator<Expression> {
+  const digits = [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n];
+  const pairs = digits.flatMap((a) => digits.map((b) => [a, b]));
+  const all = [
+    ...pairs.map((pair) => expressionOf(pair, ['+'])),
+    ...pairs.filter(([a = 0n, b = 0n]) => a >= b).map((pair) => expressionOf(pair, ['-'])),
+  ];
+  yield* shuffled(rng, all);
+}
+
 const operands = (rng: Rng, count: number, [low, high]: readonly [number, number]) =>
   Array.from({ length: count }, () => BigInt(integer(rng, low, high)));
 
 const splits = ['all', 'train', 'test'] as const;
+const operations = ['sums', 'both'] as const;
 const TEST_SHARE = 0.1;
 
 /** Generated arithmetic in five levels of difficulty; the same seed gives the same questions. */
@@ -97,6 +113,11 @@ export const arithmetic: Loader = {
         name: 'split',
         summary: '"all" (default), or "train" and "test", which share no question; a tenth is "test"',
       },
+      {
+        name: 'operations',
+        summary:
+          'of level 1: "sums" (default, 81 questions), or "both", sums and differences that are not negative (126 questions)',
+      },
     ],
   },
   async load(spec, context) {
@@ -104,11 +125,20 @@ export const arithmetic: Loader = {
   },
 };
 
+function levelOf(number: number, options: OptionReader): Level | undefined {
+  if (options.oneOf('operations', operations) !== 'both') return levels[number - 1];
+  if (number === 1) return withDifferences;
+  throw new PerwattError(
+    'INPUT_INVALID',
+    `data set "arithmetic": option "operations" is of level 1 alone, the level is ${number}`,
+  );
+}
+
 function load(spec: DatasetSpec, context: LoadContext): Dataset {
   const options = readOptions('arithmetic', spec.options, arithmetic.entry.options);
   const number = options.whole('level', { min: 1, max: levels.length }) ?? 1;
   const split = options.oneOf('split', splits) ?? 'all';
-  const level = levels[number - 1];
+  const level = levelOf(number, options);
   if (level === undefined) throw new PerwattError('INPUT_INVALID', `there is no level ${number}`);
   const seed = spec.seed ?? context.seed;
   const wanted = spec.limit ?? GENERATED_ITEMS;

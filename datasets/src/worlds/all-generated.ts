@@ -5,6 +5,7 @@ import { guessNumber } from './guess-number/guess-number.js';
 import { household } from './household/household.js';
 import { multiHop } from './multi-hop/multi-hop.js';
 import { codeInput, codeOutput, codeProgram } from './program/program-sets.js';
+import { sharedPrefix } from './shared-prefix/shared-prefix.js';
 import { shop } from './shop/shop.js';
 import { zebra } from './zebra/zebra.js';
 
@@ -20,4 +21,5 @@ export const allGenerated: readonly Loader[] = [
   codeOutput,
   codeInput,
   codeProgram,
+  sharedPrefix,
 ];

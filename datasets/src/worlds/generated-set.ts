@@ -21,6 +21,8 @@ export interface Drawn {
   readonly subject: string;
   readonly data: object;
   readonly material?: Material;
+  /** How its prompt begins, where several questions share that; it names their `prefix_key`. */
+  readonly prefix?: string;
   /** What tells questions apart, where prompt and data hold more than that, for example the length of a context. */
   readonly identity?: unknown;
 }
@@ -139,10 +141,10 @@ function keep(items: Map<string, Item>, drawn: Drawn | null, level: number): boo
   return true;
 }
 
-function itemOf({ prompt, gold, subject, data, material, identity }: Drawn, level: number): Item {
-  const name = createHash('sha256')
-    .update(JSON.stringify(identity ?? [prompt, gold, data]))
-    .digest('hex');
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+function itemOf({ prompt, gold, subject, data, material, prefix, identity }: Drawn, level: number): Item {
+  const name = sha256(JSON.stringify(identity ?? [prompt, gold, data]));
   return {
     id: `l${level}-${subject.replaceAll(/[^a-z0-9]+/gi, '-')}-${name.slice(0, 12)}`,
     prompt,
@@ -151,5 +153,6 @@ function itemOf({ prompt, gold, subject, data, material, identity }: Drawn, leve
     subject,
     data: { ...data },
     ...(material !== undefined && { material }),
+    ...(prefix !== undefined && { prefix_key: `prefix-${sha256(prefix).slice(0, 12)}` }),
   };
 }

@@ -94,6 +94,7 @@ test('the digests of ten questions are those of every other run and machine', as
       "guess-number": "0b1f06b6575e",
       "household": "cbcab5a57b33",
       "multi-hop": "0394d8c37afd",
+      "shared-prefix": "e319d09395bd",
       "shop": "5c917bd1b556",
       "zebra": "794cd8cb5bca",
     }

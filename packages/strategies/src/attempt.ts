@@ -70,7 +70,7 @@ export function attemptCall(
 ): CallRequest {
   const messages = opening(item.prompt, options.params.system);
   return askChat(
-    { id: `attempt-${ask.branch}`, role: 'solver', prefix_key: item.id, ...ask, messages },
+    { id: `attempt-${ask.branch}`, role: 'solver', prefix_key: prefixOf(item), ...ask, messages },
     options,
   );
 }
@@ -84,6 +84,9 @@ export const candidateOf = (result: CallResult, answers: Answers): Candidate => 
   call_id: result.id,
   answer: result.finish === 'error' || result.finish === 'length' ? null : answers.extract(result.text),
 });
+
+/** The key of calls whose prompts begin with the item's: its own, or that of the items which share a beginning with it. */
+export const prefixOf = ({ id, prefix_key }: Item): string => prefix_key ?? id;
 
 /** Why a call failed, for people. */
 export const failureOf = (result: CallResult): string => result.error_code ?? 'unknown error';

@@ -1,6 +1,6 @@
 import type { CallRequest, CallResult, Item, Outcome, Strategy, StrategyContext } from '@perwatt/core';
 import * as z from 'zod';
-import { callSeed, candidateOf } from './attempt.js';
+import { callSeed, candidateOf, prefixOf } from './attempt.js';
 import { parameters, samplingFields } from './params.js';
 import { outcomeOf } from './votes.js';
 
@@ -106,7 +106,7 @@ function goOn(prompt: string, { item, params, context, thought, max_tokens, stop
     },
     round: stop === undefined ? thought.nudges + 1 : thought.nudges,
     branch: 0,
-    prefix_key: item.id,
+    prefix_key: prefixOf(item),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { CallRequest, CallResult, Item, Message, Strategy, StrategyContext } from '@perwatt/core';
 import * as z from 'zod';
-import { askChat, assistant, attemptCall, candidateOf, hasText, opening, user } from './attempt.js';
+import { askChat, assistant, attemptCall, candidateOf, hasText, opening, prefixOf, user } from './attempt.js';
 import { memberEndpoints, shuffled } from './members.js';
 import { endpointName, parameters, samplingFields } from './params.js';
 import { voteOutcome } from './votes.js';
@@ -84,7 +84,7 @@ export const debate: Strategy<DebateParams> = {
             messages,
             round: stage,
             branch: m,
-            prefix_key: item.id,
+            prefix_key: prefixOf(item),
           },
           options,
         );

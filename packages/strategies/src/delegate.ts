@@ -1,6 +1,6 @@
 import type { Item, Strategy, ToolSpec } from '@perwatt/core';
 import * as z from 'zod';
-import { opening } from './attempt.js';
+import { opening, prefixOf } from './attempt.js';
 import type { Objective } from './objectives.js';
 import { endpointName, parameters, samplingFields } from './params.js';
 import { spawnLoop } from './spawn-loop.js';
@@ -86,7 +86,7 @@ export const delegate: Strategy<DelegateParams> = {
         child_role: 'clone',
         child_endpoint: params.clone_endpoint,
         params,
-        prefix_key: item.id,
+        prefix_key: prefixOf(item),
         child: (objective) => cloneMessages(objective, item),
       },
       context,

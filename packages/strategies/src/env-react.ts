@@ -1,6 +1,6 @@
 import type { CallResult, Message, Outcome, Strategy, WorldEpisode, WorldStep } from '@perwatt/core';
 import * as z from 'zod';
-import { askChat, assistant, failureOf, hasText, user } from './attempt.js';
+import { askChat, assistant, failureOf, hasText, prefixOf, user } from './attempt.js';
 import { parameters, samplingFields } from './params.js';
 
 /** Parameters of an actor in a world. */
@@ -61,7 +61,7 @@ export const envReact: Strategy<EnvReactParams> = {
             role: 'solver',
             messages: messagesOf(walk, params),
             round: step,
-            prefix_key: item.id,
+            prefix_key: prefixOf(item),
           },
           { params, context },
         ),

@@ -9,7 +9,7 @@ import type {
 } from '@perwatt/core';
 import * as z from 'zod';
 import { type Archive, best, choose, type Individual, insert, migrate, newArchive } from './archive.js';
-import { askChat, failureOf, hasText, opening } from './attempt.js';
+import { askChat, failureOf, hasText, opening, prefixOf } from './attempt.js';
 import { applyEdits } from './edits.js';
 import { parameters, samplingFields } from './params.js';
 import { type Example, examplesOf, fitnessOf, languageOf, programIn } from './programs.js';
@@ -110,7 +110,7 @@ const firstCalls = ({ item, params, context, language }: Search): CallRequest[] 
         role: 'solver',
         messages: opening(`${language.description}\n\n${item.prompt}`, params.system),
         branch: island,
-        prefix_key: item.id,
+        prefix_key: prefixOf(item),
       },
       { params, context },
     ),

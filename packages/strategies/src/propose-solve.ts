@@ -1,6 +1,6 @@
 import type { CallRequest, CallResult, Item, Strategy, StrategyContext } from '@perwatt/core';
 import * as z from 'zod';
-import { askChat, attemptCall, candidateOf, hasText, opening } from './attempt.js';
+import { askChat, attemptCall, candidateOf, hasText, opening, prefixOf } from './attempt.js';
 import { objectIn } from './hermes.js';
 import { endpointName, parameters, samplingFields } from './params.js';
 import { languageOf } from './programs.js';
@@ -97,7 +97,7 @@ const proposalCalls = (item: Item, { params, context }: Options): CallRequest[] 
           params.system,
         ),
         branch,
-        prefix_key: item.id,
+        prefix_key: prefixOf(item),
       },
       { params, context },
     ),

@@ -1,6 +1,6 @@
 import type { CallRequest, CallResult, Item, Outcome, Strategy, StrategyContext } from '@perwatt/core';
 import * as z from 'zod';
-import { type AskOptions, askChat, candidateOf, hasText, opening } from './attempt.js';
+import { type AskOptions, askChat, candidateOf, hasText, opening, prefixOf } from './attempt.js';
 import { endpointName, parameters, samplingFields } from './params.js';
 import {
   evaluationPrompt,
@@ -119,7 +119,7 @@ function writeCalls({ item, params, context, proofs }: Search, round: number): C
         messages: opening(text, params.system),
         round: stage,
         branch,
-        prefix_key: parent === undefined ? item.id : `${item.id}/${parent.call.id}`,
+        prefix_key: parent === undefined ? prefixOf(item) : `${item.id}/${parent.call.id}`,
       },
       { params, context },
     );

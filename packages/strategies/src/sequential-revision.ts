@@ -1,6 +1,6 @@
 import type { CallResult, Message, Strategy } from '@perwatt/core';
 import * as z from 'zod';
-import { askChat, assistant, candidateOf, hasText, opening, user } from './attempt.js';
+import { askChat, assistant, candidateOf, hasText, opening, prefixOf, user } from './attempt.js';
 import { parameters, samplingFields } from './params.js';
 import { scoreAttempts, scoreFields, scoreNeeds } from './scores.js';
 import { outcomeOf, voteOutcome, withoutAnswer } from './votes.js';
@@ -48,7 +48,10 @@ export const sequentialRevision: Strategy<SequentialRevisionParams> = {
       const parents = results.slice(-1).map((r) => r.id);
       const id = `round-${round}`;
       const [result] = yield [
-        askChat({ id, parents, role: 'solver', messages, round, prefix_key: item.id }, { params, context }),
+        askChat(
+          { id, parents, role: 'solver', messages, round, prefix_key: prefixOf(item) },
+          { params, context },
+        ),
       ];
       if (result === undefined || !hasText(result)) {
         if (result !== undefined && results.length === 0) results.push(result);

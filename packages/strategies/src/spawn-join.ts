@@ -1,6 +1,6 @@
 import type { Strategy, ToolSpec } from '@perwatt/core';
 import * as z from 'zod';
-import { opening } from './attempt.js';
+import { opening, prefixOf } from './attempt.js';
 import { endpointName, parameters, samplingFields } from './params.js';
 import { spawnLoop } from './spawn-loop.js';
 
@@ -63,7 +63,7 @@ export const spawnJoin: Strategy<SpawnJoinParams> = {
         child_role: 'worker',
         child_endpoint: params.child_endpoint,
         params,
-        prefix_key: item.id,
+        prefix_key: prefixOf(item),
         child: ({ instruction }) => ({ messages: opening(instruction, childBrief), missing: [] }),
       },
       context,
