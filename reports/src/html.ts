@@ -13,9 +13,25 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text made harmless inside elements and quoted attributes; direction marks that could disguise text are taken out. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** The picture of a control character (`␛` for escape); a replacement character where it has none. */
+const pictureOf = (sign: string): string => {
+  const code = sign.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd';
+};
+
+/**
+ * Text made harmless inside elements and quoted attributes: direction marks that could disguise text are taken out,
+ * control characters but tab and line feed become their pictures.
+ */
 export const escapeHtml = (text: string): string =>
-  text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '').replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
+  text
+    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/\r\n/g, '\n')
+    .replace(controls, pictureOf)
+    .replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
 
 function markupOf(part: Part): string {
   if (part === null) return '';

@@ -49,7 +49,7 @@ export {
 export { routeBlock } from './compare/route-text.js';
 export { reportPage } from './page.js';
 export { resultsCsv } from './results-csv.js';
-export { resultsJson } from './results-json.js';
+export { resultsJson, resultsJsonOf } from './results-json.js';
 export { resultsTable } from './results-table.js';
 export {
   type CellResult,
@@ -62,4 +62,7 @@ export {
   type ShownQuery,
   type Timeline,
 } from './results-types.js';
+export type { SiteRun } from './site/site-model.js';
+export type { SitePage } from './site/site-page.js';
+export { type SiteOptions, writeSite } from './site/write-site.js';
 export { readPlotlySource, type WrittenReport, writeReport } from './write-report.js';

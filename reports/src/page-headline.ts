@@ -4,10 +4,11 @@ import { type Html, html } from './html.js';
 import { estimatedBadge, tierBadge } from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
 
-const counted = (n: number, one: string, more = `${one}s`): string => `${n} ${n === 1 ? one : more}`;
+/** `1 cell`, `2 cells`. */
+export const counted = (n: number, one: string, more = `${one}s`): string => `${n} ${n === 1 ? one : more}`;
 
 /** Wall time of the first sitting, to the minute, in UTC. */
-function startedText({ clocks }: RunResults): string {
+export function startedText({ clocks }: RunResults): string {
   const at = Date.parse(clocks[0]?.wall_time ?? '');
   return Number.isFinite(at)
     ? `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
@@ -17,7 +18,11 @@ function startedText({ clocks }: RunResults): string {
 const usable = ({ verdict }: CellResult): boolean => verdict.state !== 'invalid';
 
 /** The cell with the best value of a metric among those that count; null when none has one. */
-function best(cells: readonly CellResult[], id: MetricId, better: 'higher' | 'lower'): CellResult | null {
+export function best(
+  cells: readonly CellResult[],
+  id: MetricId,
+  better: 'higher' | 'lower',
+): CellResult | null {
   const sign = better === 'higher' ? 1 : -1;
   const known = cells.filter((cell) => usable(cell) && cell.metrics[id].value !== null);
   const value = (cell: CellResult) => sign * (cell.metrics[id].value ?? 0);
@@ -71,7 +76,7 @@ function queriesCard({ cells }: RunResults): Html {
 }
 
 /** Total energy of the busy time, one line a tier: tiers are never added up. */
-function energyCard({ cells }: RunResults): Html {
+export function energyCard({ cells }: RunResults): Html {
   const tiers = new Map<string, { joules: number; cells: number; first: CellResult }>();
   for (const cell of cells) {
     const { boundary, gross_j } = cell.energy;

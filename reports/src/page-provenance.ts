@@ -136,8 +136,9 @@ function facts(results: RunResults): Html {
   return html`<dl class="facts">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** What exactly was run: hashes, versions, boundary, host and clock. */
+/** What exactly was run: hashes, versions, boundary, host and clock. `name` tells the sections of several runs apart. */
 export const provenanceSection = (
   results: RunResults,
-): Html => html`<section id="provenance"><h2>Provenance</h2>
+  name = '',
+): Html => html`<section id="provenance${name === '' ? '' : `-${name}`}"><h2>Provenance${name === '' ? '' : ` of ${name}`}</h2>
 ${facts(results)}${models(results)}${datasets(results)}${strategies(results)}${power(results)}${powerFlags(results)}</section>`;

@@ -36,18 +36,21 @@ function unscoredText({ counts, accuracy_bounds }: CellResult): string | null {
   return `${formatPercent(accuracy_bounds.lo)} to ${formatPercent(accuracy_bounds.hi)} with unscored as wrong or right`;
 }
 
-function accuracyCell(cell: CellResult): Html {
-  const { metrics, counts, guess_rate, above_guessing } = cell;
+/** What stands below an accuracy: how many were scored, what guessing reaches, the other mode, verdicts that hide in it. */
+export function accuracyLines(cell: CellResult): string[] {
+  const { counts, guess_rate, above_guessing } = cell;
   const guess = guess_rate === null ? null : `guessing ${formatPercent(guess_rate)}`;
-  const lines = [
+  return [
     `n = ${counts.scored}`,
     guess === null ? null : `${guess}${above_guessing === false ? ', not above' : ''}`,
     unscoredText(cell),
     ...besideHeadline(cell),
+    oddVerdicts(cell),
   ].filter((line) => line !== null);
-  const odd = oddVerdicts(cell);
-  return html`<td class="n">${formatShare(metrics.accuracy)}${lines.map((line) => html`<small class="wrap">${line}</small>`)}${odd === null ? html`` : html`<small class="wrap">${odd}</small>`}</td>`;
 }
+
+const accuracyCell = (cell: CellResult): Html =>
+  html`<td class="n">${formatShare(cell.metrics.accuracy)}${accuracyLines(cell).map((line) => html`<small class="wrap">${line}</small>`)}</td>`;
 
 function reasonsCell(cell: CellResult): Html {
   const front = cell.on_front ? html` <span class="badge front">front</span>` : html``;
@@ -56,7 +59,7 @@ function reasonsCell(cell: CellResult): Html {
 }
 
 /** What would mend the verdicts of the table, each once. */
-function fixes({ cells }: RunResults): Html {
+export function fixes({ cells }: RunResults): Html {
   const known = new Map(
     cells.flatMap(({ verdict }) =>
       verdict.reasons.map(({ code, fix }): [string, string | null] => [code, fix]),

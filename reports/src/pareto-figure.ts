@@ -64,6 +64,7 @@ function pointsOf(results: RunResults, cells: readonly CellResult[]) {
       textposition: 'top right',
       textfont: { size: 10 },
       name: `${plain(model)} · ${plain(dataset)}${told}`,
+      ids: cells.map(({ cell_id }) => `cells/${cell_id}.html`),
       x: cells.map(x),
       y: cells.map(y),
       error_x: { ...errors(cells, 'energy_per_query_j'), color: `${colour}88` },

@@ -65,13 +65,14 @@ function spansOf(
 }
 
 /**
- * Power over the whole run, thinned to at most 5,000 points so that the area under each step stays the energy booked,
+ * Power over the whole run, thinned to at most `most` points (5,000) so that the area under each step stays the energy booked,
  * and the cells' windows on the same axis: seconds since the first sample or cell.
  */
 export function powerTimeline(
   power: readonly PowerFileSeries[],
   cells: readonly CellFile[],
   clocks: readonly ClockZero[],
+  most = TIMELINE_POINTS,
 ): Timeline {
   const wall = wallTimeOf(clocks);
   const pieces = piecesOf(power);
@@ -86,7 +87,7 @@ export function powerTimeline(
   };
   const inBoundary = new Set(boundaryOf(pieces.map(({ domain }) => domain))?.domains.map(({ id }) => id));
   const samples = pieces.reduce((sum, { series }) => sum + series.at_ns.length, 0);
-  const share = Math.min(1, TIMELINE_POINTS / Math.max(samples, 1));
+  const share = Math.min(1, most / Math.max(samples, 1));
   const traces = pieces.map(({ domain, boot_id, series }): PowerTrace => {
     const kept = thinned(series.at_ns.length, Math.max(2, Math.floor(series.at_ns.length * share)));
     const times = kept.map((i) => since(series.at_ns[i] ?? 0n, boot_id));

@@ -108,8 +108,10 @@ function loadFields({ load }: CellResult): [string, Value][] {
   ];
 }
 
-function fieldsOf({ run_id, protocol, cells }: RunResults, cell: CellResult): [string, Value][] {
-  const variants = cells.some(({ point }) => point.variant !== undefined);
+const hasVariants = ({ cells }: RunResults): boolean =>
+  cells.some(({ point }) => point.variant !== undefined);
+
+function fieldsOf({ run_id, protocol }: RunResults, cell: CellResult, variants: boolean): [string, Value][] {
   const boundary = cell.energy.boundary;
   const provenance: Provenance | null = boundary?.provenance ?? null;
   return [
@@ -138,16 +140,32 @@ function fieldsOf({ run_id, protocol, cells }: RunResults, cell: CellResult): [s
   ];
 }
 
-/** `results.csv`: one row a cell, one head; every metric with its bounds, how they were made, and why it is missing. */
-export function resultsCsv(results: RunResults): string {
-  const rows = results.cells.map((cell) => fieldsOf(results, cell));
+/** One record a cell: its axes, counts and facts, then every metric with its bounds, how they were made, and why it is missing. */
+export function resultRecords(results: RunResults): Readonly<Record<string, Value>>[] {
   const columns = results.metrics.flatMap(metricColumns);
+  return results.cells.map((cell) =>
+    Object.fromEntries([
+      ...fieldsOf(results, cell, hasVariants(results)),
+      ...columns.map(({ id, name, of }) => [name, of(cell.metrics[id])] as const),
+    ]),
+  );
+}
+
+/** `results.csv`: one row a cell, one head; every metric with its bounds, how they were made, and why it is missing. */
+export const resultsCsv = (results: RunResults): string => resultsCsvOf([results]);
+
+/** The cells of several runs in one table. */
+export function resultsCsvOf(runs: readonly RunResults[]): string {
+  const cells = runs.flatMap((results) => results.cells.map((cell) => ({ results, cell })));
+  const variants = runs.some(hasVariants);
+  const rows = cells.map(({ results, cell }) => fieldsOf(results, cell, variants));
+  const columns = (runs[0]?.metrics ?? []).flatMap(metricColumns);
   const [first] = rows;
   const head =
     first === undefined
       ? ['run_id', 'cell_id']
       : [...first.map(([name]) => csvField(name)), ...columns.map(({ name }) => name)];
-  const lines = results.cells.map(({ metrics }, i) => {
+  const lines = cells.map(({ cell: { metrics } }, i) => {
     const own = (rows[i] ?? []).map(([, value]) => csvField(value));
     return [...own, ...columns.map(({ id, of }) => csvField(of(metrics[id])))].join(',');
   });

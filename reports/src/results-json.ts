@@ -5,3 +5,10 @@ export function resultsJson(results: RunResults): string {
   const { timeline: _timeline, shown_queries: _shown, unparsed_answers: _unparsed, ...rest } = results;
   return `${JSON.stringify(rest, null, 2)}\n`;
 }
+
+/** The same of several runs: of one its results, of more an object with a list of them under `runs`. */
+export function resultsJsonOf(runs: readonly RunResults[]): string {
+  const [first, ...others] = runs.map(resultsJson);
+  if (first === undefined || others.length === 0) return first ?? '{"runs": []}\n';
+  return `{"runs": [\n${[first, ...others].map((text) => text.trimEnd()).join(',\n')}\n]}\n`;
+}

@@ -14,8 +14,8 @@ export interface WrittenReport {
   readonly csv: string;
 }
 
-/** Writes a file whole or not at all: under a temporary name, synced, then renamed. */
-async function writeWhole(path: string, text: string): Promise<void> {
+/** Writes a file whole or not at all: under a temporary name, synced, then renamed. Throws `DISK_FULL` or `FILE_UNREADABLE`. */
+export async function writeWhole(path: string, text: string): Promise<void> {
   const temporary = `${path}.part`;
   try {
     const file = await open(temporary, 'w');

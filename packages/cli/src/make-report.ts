@@ -1,22 +1,60 @@
 import { join } from 'node:path';
 import type { RunFolder } from '@perwatt/records';
-import { type RunResults, readPlotlySource, resultsJson, resultsTable, writeReport } from '@perwatt/reports';
+import {
+  type RunResults,
+  readPlotlySource,
+  resultsJsonOf,
+  resultsTable,
+  writeReport,
+  writeSite,
+} from '@perwatt/reports';
 import { computeResults } from './compute-results.js';
 import type { Io } from './io.js';
 
 export interface MadeReport {
-  readonly results: RunResults;
+  readonly results: readonly RunResults[];
   readonly html: string;
 }
 
-/** Writes the report of a run into `folder`, by default the run's own `report/`. */
-export async function makeReport(run: RunFolder, folder = join(run.path, 'report')): Promise<MadeReport> {
-  const results = await computeResults(run);
-  const { html } = await writeReport(results, folder, { plotlySource: await readPlotlySource() });
-  return { results, html };
+/** A site of several pages, or one page that holds everything: of one run only. */
+export type ReportForm = 'site' | 'single-file';
+
+export interface ReportOptions {
+  /** Default: the first run's own `report/`. */
+  readonly folder?: string;
+  /** Default `site`. */
+  readonly form?: ReportForm;
 }
 
-/** The result table on standard output, or the same as JSON. */
-export function printResults(results: RunResults, io: Io, { json }: { readonly json: boolean }): void {
-  io.print(json ? resultsJson(results) : resultsTable(results, io.columns ?? 120));
+/** Writes the report of runs, at least one. Throws as `buildResults`, `writeSite` and `writeReport` do. */
+export async function makeReport(
+  runs: readonly [RunFolder, ...RunFolder[]],
+  { folder = join(runs[0].path, 'report'), form = 'site' }: ReportOptions = {},
+): Promise<MadeReport> {
+  const [first] = runs;
+  const made: { readonly run: RunFolder; readonly results: RunResults }[] = [];
+  for (const run of runs) made.push({ run, results: await computeResults(run) });
+  const options = { plotlySource: await readPlotlySource() };
+  const own = made.find(({ run }) => run === first);
+  const { html } =
+    form === 'single-file' && own !== undefined
+      ? await writeReport(own.results, folder, options)
+      : await writeSite(made, folder, options);
+  return { results: made.map(({ results }) => results), html };
+}
+
+/** The result table of every run on standard output, or the same as JSON. */
+export function printResults(
+  runs: readonly RunResults[],
+  io: Io,
+  { json }: { readonly json: boolean },
+): void {
+  if (json) {
+    io.print(resultsJsonOf(runs));
+    return;
+  }
+  for (const [i, results] of runs.entries()) {
+    if (runs.length > 1) io.print(`${i > 0 ? '\n' : ''}${results.run_id}`);
+    io.print(resultsTable(results, io.columns ?? 120));
+  }
 }

@@ -124,7 +124,7 @@ export {
   type TimeSummary,
 } from './load/load-tally.js';
 export { judgeSlo, type Slo, type SloName, type SloVerdict, sloOf } from './load/slo.js';
-export { ruleText } from './load/steady-facts.js';
+export { ruleText, type SteadyFacts, steadyFacts } from './load/steady-facts.js';
 export {
   type CallSpans,
   type SteadyWindow,

@@ -65,7 +65,9 @@ export function sitePageHtml(page: SitePage, frame: SiteFrame): string {
   const heading = page.heading ?? title;
   const draws = figures.length > 0 || 'pareto' in data;
   const nonce = nonceOf([id, heading, frame.name, body.markup, ...blocks.map(({ markup }) => markup)]);
-  const library = draws ? html`<script nonce="${nonce}" src="${root}${sharedFiles.plotly}" defer></script>` : html``;
+  const library = draws
+    ? html`<script nonce="${nonce}" src="${root}${sharedFiles.plotly}" defer></script>`
+    : html``;
   return html`<!doctype html>
 <html lang="en" data-root="${root}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policyOf(nonce)}">

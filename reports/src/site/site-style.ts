@@ -33,8 +33,8 @@ h2 { letter-spacing: -0.01em; }
 .foot { border-top: 1px solid var(--line); color: var(--soft); font-size: 0.84rem; padding: 18px 0 32px; margin-top: 24px; }
 .foot p { overflow-wrap: anywhere; }
 .crumbs { font-size: 0.87rem; margin: 0 0 10px; overflow-wrap: anywhere; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 1px; background: var(--line); border: 1px solid var(--line); border-radius: 10px; overflow: hidden; margin: 18px 0; }
-.tile { background: var(--card); padding: 14px 16px; min-width: 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 1px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; overflow: hidden; margin: 18px 0; }
+.tile { box-shadow: 0 0 0 1px var(--line); padding: 14px 16px; min-width: 0; }
 .tile dt { font-size: 0.78rem; color: var(--soft); overflow-wrap: anywhere; }
 .tile dd { margin: 2px 0 0; font-size: 1.35rem; font-weight: 650; font-variant-numeric: tabular-nums; letter-spacing: -0.01em; overflow-wrap: anywhere; line-height: 1.3; }
 .tile small { display: block; font-size: 0.78rem; font-weight: 400; color: var(--soft); letter-spacing: 0; line-height: 1.4; }
@@ -43,9 +43,12 @@ h2 { letter-spacing: -0.01em; }
 .bars { display: flex; height: 10px; border-radius: 5px; overflow: hidden; margin: 8px 0; background: var(--line); gap: 1px; }
 .bars span.valid { background: var(--good); } .bars span.flagged { background: var(--warn); } .bars span.invalid { background: var(--bad); }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: 8px 36px; align-items: start; }
-.columns > section > h2 { margin-top: 28px; }
+.columns > section > h2, .columns > div > section > h2 { margin-top: 28px; }
+.columns .card { margin-top: 18px; }
+.plot.tall { height: 560px; }
 caption { text-align: left; padding: 8px; color: var(--soft); font-size: 0.82rem; caption-side: bottom; }
 .controls { display: flex; flex-wrap: wrap; gap: 8px 14px; align-items: end; margin: 14px 0 8px; }
+.controls .controls { margin: 0; }
 .controls label, .controls .field { display: grid; gap: 3px; font-size: 0.78rem; color: var(--soft); min-width: 0; max-width: 100%; }
 .controls label.check { display: flex; align-items: center; gap: 6px; font-size: 0.87rem; color: var(--text); padding: 7px 0; }
 input[type="search"], input[type="text"], select, button.plain { font: inherit; font-size: 0.9rem; color: var(--text); background: var(--back); border: 1px solid var(--edge); border-radius: 7px; padding: 6px 10px; max-width: 100%; min-width: 0; }
@@ -56,16 +59,18 @@ select { text-overflow: ellipsis; }
 th[aria-sort] { padding: 0; }
 th button.sort { font: inherit; font-weight: 600; color: inherit; background: none; border: 0; padding: 7px 8px; width: 100%; text-align: inherit; cursor: pointer; white-space: nowrap; }
 th button.sort:hover { color: var(--mark); }
-th button.sort::after { content: "↕"; opacity: 0.35; padding-left: 5px; font-weight: 400; }
-th[aria-sort="ascending"] button.sort::after { content: "↑"; opacity: 1; }
-th[aria-sort="descending"] button.sort::after { content: "↓"; opacity: 1; }
+th button.sort span::after { content: "↕"; opacity: 0.35; padding-left: 5px; font-weight: 400; }
+th[aria-sort="ascending"] button.sort span::after { content: "↑"; opacity: 1; }
+th[aria-sort="descending"] button.sort span::after { content: "↓"; opacity: 1; }
 table.wide thead th { position: sticky; top: 0; z-index: 1; }
+.badge.reason { color: var(--soft); border-style: dotted; margin: 2px 2px 0 0; }
 tbody tr:hover > * { background: color-mix(in srgb, var(--mark) 6%, var(--back)); }
 .scroll.tall { max-height: 78vh; overflow-y: auto; }
 .status { font-size: 0.85rem; color: var(--soft); min-height: 1.4em; margin: 4px 0; }
 textarea.copied { width: 100%; min-height: 120px; font: 0.78rem/1.4 ui-monospace, "DejaVu Sans Mono", monospace; background: var(--card); color: var(--text); border: 1px solid var(--edge); border-radius: 8px; padding: 8px; }
 [hidden] { display: none !important; }
 .badge.simulated, .badge.allocated { color: var(--warn); } .badge.published { color: var(--soft); border-style: dashed; } .badge.external { color: var(--good); }
+.tall-list { max-height: 620px; overflow-y: auto; padding: 0 4px; }
 .query { border: 1px solid var(--line); border-radius: 8px; padding: 8px 12px; margin: 8px 0; }
 .query > summary { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; font-size: 0.9rem; }
 .query > summary::before { content: "▸"; color: var(--soft); } .query[open] > summary::before { content: "▾"; }
@@ -93,7 +98,7 @@ textarea.copied { width: 100%; min-height: 120px; font: 0.78rem/1.4 ui-monospace
   body { font-size: 11px; } main { max-width: none; padding: 0; }
   .scroll.tall { max-height: none; } .scroll { border: 0; }
   section, .tile, figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; }
-  .picker { display: none; }
+  .picker { display: none; } .tall-list { max-height: none; }
   a { color: inherit; text-decoration: none; }
 }
 @media (prefers-reduced-motion: no-preference) { .bar nav a, button.plain { transition: color 120ms, background 120ms; } }

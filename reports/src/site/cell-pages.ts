@@ -1,0 +1,45 @@
+import type { CellFile, PowerFileSeries } from '@perwatt/records';
+import { cellDetail } from './cell-detail.js';
+import { cellPage } from './cell-page.js';
+import { isSmall } from './site-comparable.js';
+import type { Site, SiteCell, SiteRun } from './site-model.js';
+import type { SitePage } from './site-page.js';
+import { cellName, shownAxes } from './site-parts.js';
+
+/** Queries of a run above which its cells' pages carry aggregates alone. */
+const MOST_DETAILED = 500_000;
+
+interface RunSources {
+  readonly files: ReadonlyMap<string, CellFile>;
+  /** Null where the run is too large for details. */
+  readonly power: readonly PowerFileSeries[] | null;
+}
+
+function sourcesOf(own: SiteRun): RunSources {
+  if (own.run === null) return { files: new Map(), power: null };
+  const files = new Map(own.run.cells().map((cell) => [cell.cell_id, cell] as const));
+  return { files, power: isSmall(own, MOST_DETAILED) ? own.run.powerSeries() : null };
+}
+
+/** Name of the file with the matrix of a run, from the site's root. */
+export const matrixFileOf = ({ runs }: Pick<Site, 'runs'>, run: SiteRun): string =>
+  runs.length === 1 ? 'matrix.json' : `matrix-${runs.indexOf(run) + 1}.json`;
+
+function pageOf(site: Site, own: SiteCell, { files, power }: RunSources): SitePage {
+  const file = files.get(own.cell_id) ?? null;
+  const { run } = own.run;
+  const detail =
+    file === null || power === null || run === null
+      ? null
+      : cellDetail(file, { run, power, clocks: run.manifest.clocks });
+  const name = cellName(own.cell, shownAxes(site.merged.cells));
+  return cellPage(own, { detail, file, matrixFile: matrixFileOf(site, own.run), name });
+}
+
+/** The page of every cell, one after another, so that no two need be kept. */
+export function* cellPages(site: Site): Generator<SitePage> {
+  for (const run of site.runs) {
+    const sources = sourcesOf(run);
+    for (const own of site.cells) if (own.run === run) yield pageOf(site, own, sources);
+  }
+}
