@@ -1,7 +1,7 @@
+import type { KernelOutcome } from './kernel-outcome.js';
 import type { DeviceCeilings } from './kernel-row.js';
 import type { KernelSpec } from './kernel-spec.js';
 import type { KernelDevice } from './protocol.js';
-import type { KernelOutcome } from './run-kernels.js';
 
 /** An outcome with what was run. */
 export interface RanKernel {

@@ -9,6 +9,7 @@ export {
   type Roofline,
   rooflineOf,
 } from './kernel-counts.js';
+export type { KernelOutcome } from './kernel-outcome.js';
 export { type KernelProgram, kernelProgram } from './kernel-process.js';
 export { type DeviceCeilings, kernelRow, type RowPlace } from './kernel-row.js';
 export {
@@ -29,11 +30,12 @@ export {
 } from './list-devices.js';
 export type { ModelFacts } from './model-facts.js';
 export { type ModelKernel, type ModelStep, modelKernels } from './model-kernels.js';
-export type { EnergyOptions, KernelDevice, KernelResult, PowerPlace, TimingOptions } from './protocol.js';
+export { parseSpec } from './parse-spec.js';
+export type { EnergyOptions, KernelDevice, PowerPlace, TimingOptions } from './protocol.js';
 export {
   type KernelJob,
-  type KernelOutcome,
   type KernelProgress,
   type RunKernelsOptions,
   runKernels,
 } from './run-kernels.js';
+export { checkSpecs, type SpecChoice, usualSpecs } from './standard-specs.js';

@@ -49,10 +49,15 @@ const deeds = {
 const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 const come = (deed) => { if (deed in deeds) { deeds[deed](); wait(); } };
 const result = (implementation, status) => ({
-  implementation, portable: false, flop: 1000, bytes: 500, convention: 'flop/1', start_ns: '10', end_ns: '20',
-  time: { mean_ns: 50, lo_ns: 49, hi_ns: 51, median_ns: 50, batches: 10, launches: 100, stop_reason: 'stable', source: 'host', clock_ratio: null },
-  clocks: null, energy: null, energy_reason: 'no counter', error_ratio: 1e-7, tolerance_ratio: 1e-5, status,
-  error_code: status === 'ok' ? null : 'KERNEL_WRONG', reason: status === 'ok' ? null : 'too far off',
+  implementation_id: implementation, backend: 'cpu', status,
+  error_code: status === 'ok' ? null : 'KERNEL_WRONG', error_message: status === 'ok' ? null : 'too far off',
+  convention: 'flop/1', flop: 1000, bytes: 500,
+  check_before: { relative_error: 1e-7, limit: 1e-5 }, check_after: { relative_error: 2e-7, limit: 1e-5 },
+  timing: {
+    launch_ns: 50, deviation_ratio: 0.02, rotated_sets: 4, clock: 'host', host_difference_ratio: null, stopped: 'settled',
+    batches: [49, 50, 51].map((ns) => ({ launches: 10, device_ns: null, host_ns: 10 * ns })), health_before: null, health_after: null,
+  },
+  energy: null, energy_reason: 'no counter', flags: ['one-set'],
 });
 if (request.kind === 'list') {
   for (const [backend, deed] of Object.entries(script.backends ?? {})) {
@@ -72,7 +77,7 @@ if (request.kind === 'list') {
       send({ event: 'start', index, implementation });
       send({ event: 'phase', index, phase: 'time' });
       come(deed);
-      send({ event: 'result', index, result: result(implementation + '-1.0', deed) });
+      send({ event: 'result', index, start_ns: '10', end_ns: '20', provenance: null, row: result(implementation + '-1.0', deed) });
     }
     send({ event: 'end', index });
   }

@@ -1,8 +1,8 @@
 import type { KernelRow } from '@perwatt/core';
 import { type Ceilings, rooflineOf } from './kernel-counts.js';
+import type { KernelOutcome } from './kernel-outcome.js';
 import { type KernelSpec, optionsText, sizesOf } from './kernel-spec.js';
 import type { KernelDevice } from './protocol.js';
-import type { KernelOutcome } from './run-kernels.js';
 
 /** Ceilings of a device for one type, with what reached the peak. */
 export interface DeviceCeilings extends Ceilings {
@@ -22,7 +22,7 @@ export interface RowPlace {
 export function kernelRow(spec: KernelSpec, outcome: KernelOutcome, place: RowPlace): KernelRow {
   const { run_id, session, phase, device, ceilings } = place;
   const { implementation, portable, convention, flop, bytes, error_ratio, tolerance_ratio } = outcome;
-  const { status, error_code, reason } = outcome;
+  const { flags, status, error_code, reason } = outcome;
   return {
     run_id,
     session,
@@ -44,30 +44,47 @@ export function kernelRow(spec: KernelSpec, outcome: KernelOutcome, place: RowPl
     ...energyColumns(outcome),
     error_ratio,
     tolerance_ratio,
+    flags: flags.length === 0 ? null : flags.join(' '),
     status,
     error_code,
     reason,
   };
 }
 
-const instantOf = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
+const noTime = {
+  time_mean_ns: null,
+  time_lo_ns: null,
+  time_hi_ns: null,
+  time_median_ns: null,
+  deviation_ratio: null,
+  batches: 0,
+  launches: 0,
+  stop_reason: null,
+  time_source: null,
+  host_difference_ratio: null,
+  clock_lo_hz: null,
+  clock_hi_hz: null,
+  throttled: null,
+};
 
-function timeColumns({ time, clocks, start_ns, end_ns }: KernelOutcome) {
+function timeColumns({ time, start_ns, end_ns }: KernelOutcome) {
+  if (time === null) return { start_ns, end_ns, ...noTime };
   return {
-    start_ns: instantOf(start_ns),
-    end_ns: instantOf(end_ns),
-    time_mean_ns: time?.mean_ns ?? null,
-    time_lo_ns: time?.lo_ns ?? null,
-    time_hi_ns: time?.hi_ns ?? null,
-    time_median_ns: time?.median_ns ?? null,
-    batches: time?.batches ?? 0,
-    launches: time?.launches ?? 0,
-    stop_reason: time?.stop_reason ?? null,
-    time_source: time?.source ?? null,
-    clock_ratio: time?.clock_ratio ?? null,
-    clock_lo_hz: clocks?.lo_hz ?? null,
-    clock_hi_hz: clocks?.hi_hz ?? null,
-    throttled: clocks?.throttled?.join(' ') ?? null,
+    start_ns,
+    end_ns,
+    time_mean_ns: time.mean_ns,
+    time_lo_ns: time.lo_ns,
+    time_hi_ns: time.hi_ns,
+    time_median_ns: time.median_ns,
+    deviation_ratio: time.deviation_ratio,
+    batches: time.batches,
+    launches: time.launches,
+    stop_reason: time.stop_reason,
+    time_source: time.source,
+    host_difference_ratio: time.host_difference_ratio,
+    clock_lo_hz: time.clock_lo_hz,
+    clock_hi_hz: time.clock_hi_hz,
+    throttled: time.throttled?.join(' ') ?? null,
   };
 }
 

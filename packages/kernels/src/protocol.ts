@@ -7,22 +7,20 @@ import { KernelSpec } from './kernel-spec.js';
  */
 export const PROTOCOL_VERSION = 1;
 
-/** How long things may be measured. Times in ns. */
+/** How long things may be timed. Times in ns. */
 export interface TimingOptions {
-  /** Most time that is timed for one implementation. */
-  readonly max_ns: number;
-  /** Relative standard deviation of batches below which it stops. */
-  readonly stable_ratio: number;
+  /** Most time in batches of one implementation. */
+  readonly most_ns: number;
+  /** Standard deviation over mean of batches below which it stops earlier. */
+  readonly deviation_ratio: number;
 }
 
 /** How energy is measured. */
 export interface EnergyOptions {
-  /** Power source by name; null for the most trustworthy one that measures the device. */
-  readonly source: string | null;
-  /** Least length of a window, ns. */
-  readonly window_ns: number;
-  /** Windows. */
+  /** Windows that must be valid; at least 2. */
   readonly windows: number;
+  /** Shortest window, ns; one has 50 update periods of its counter at least. */
+  readonly least_ns: number;
 }
 
 /** Where power sources look. */
@@ -63,7 +61,7 @@ export type KernelRequest =
 
 const figure = z.number();
 const count = z.int().min(0);
-const instant = z.string().regex(/^\d+$/);
+const instant = z.string().regex(/^-?\d+$/);
 
 const Device = z.object({
   id: z.string(),
@@ -82,59 +80,65 @@ const Device = z.object({
 /** A device that kernels can run on. Unknown is null. */
 export type KernelDevice = z.infer<typeof Device>;
 
-const Time = z.object({
-  mean_ns: figure,
-  lo_ns: figure.nullable(),
-  hi_ns: figure.nullable(),
-  median_ns: figure,
-  batches: count,
-  launches: figure,
-  stop_reason: z.string(),
-  source: z.string(),
-  clock_ratio: figure.nullable(),
+const Health = z.object({ clock_hz: figure.nullable(), throttle_reasons: z.array(z.string()) });
+
+const Timing = z.object({
+  launch_ns: figure,
+  deviation_ratio: figure.nullable(),
+  rotated_sets: count,
+  clock: z.enum(['event', 'timestamp', 'host']),
+  host_difference_ratio: figure.nullable(),
+  stopped: z.enum(['settled', 'noise_settled', 'timed_out']),
+  batches: z.array(z.object({ launches: count, device_ns: figure.nullable(), host_ns: figure })).min(1),
+  health_before: Health.nullable(),
+  health_after: Health.nullable(),
 });
+
+const Interval = z.object({ mean: figure, low: figure, high: figure });
 
 const Energy = z.object({
-  gross_j: figure,
-  lo_j: figure.nullable(),
-  hi_j: figure.nullable(),
-  net_j: figure.nullable(),
-  power_w: figure.nullable(),
-  idle_w: figure.nullable(),
-  windows: count,
-  window_ns: figure,
-  duty_ratio: figure.nullable(),
-  domain: z.string(),
-  scope: z.string(),
-  provenance: z.string(),
-});
-
-const Clocks = z.object({
-  lo_hz: figure.nullable(),
-  hi_hz: figure.nullable(),
-  throttled: z.array(z.string()).nullable(),
-});
-
-const Result = z.object({
-  implementation: z.string(),
-  portable: z.boolean().nullable(),
-  flop: figure,
-  bytes: figure,
-  convention: z.string(),
-  start_ns: instant.nullable(),
-  end_ns: instant.nullable(),
-  time: Time.nullable(),
-  clocks: Clocks.nullable(),
-  energy: Energy.nullable(),
-  energy_reason: z.string().nullable(),
-  error_ratio: figure.nullable(),
-  tolerance_ratio: figure.nullable(),
-  status: z.enum(['ok', 'wrong', 'unsupported', 'failed']),
-  error_code: z.string().nullable(),
+  counter: z.object({
+    source: z.string(),
+    domain: z.string(),
+    scope: z.string(),
+    systematic_ratio: figure.nullable(),
+  }),
+  windows: z.array(
+    z.object({
+      start_ns: figure,
+      end_ns: figure,
+      energy_j: figure,
+      duty_ratio: figure,
+      invalid: z.string().nullable(),
+    }),
+  ),
+  idle: z.object({ power_w: figure }).nullable(),
+  energy_j: Interval.nullable(),
+  net_energy_j: Interval.nullable(),
   reason: z.string().nullable(),
 });
-/** What came of one implementation of a kernel. Figures are of one launch. */
-export type KernelResult = z.infer<typeof Result>;
+
+const Check = z.object({ relative_error: figure.nullable(), limit: figure });
+
+/** The row of `kernels-core`, as far as it is used here. */
+const Row = z.object({
+  implementation_id: z.string().nullable(),
+  backend: z.string(),
+  status: z.enum(['ok', 'wrong', 'unsupported', 'failed']),
+  error_code: z.string().nullable(),
+  error_message: z.string().nullable(),
+  convention: z.string(),
+  flop: figure,
+  bytes: figure,
+  check_before: Check.nullable(),
+  check_after: Check.nullable(),
+  timing: Timing.nullable(),
+  energy: Energy.nullable(),
+  energy_reason: z.string().nullable(),
+  flags: z.array(z.string()),
+});
+/** What came of one implementation of a kernel, as the native runner tells it. Figures are of one launch. */
+export type NativeRow = z.infer<typeof Row>;
 
 const Supported = z.object({
   spec: KernelSpec,
@@ -156,7 +160,16 @@ export const KernelEvent = z.discriminatedUnion('event', [
   /** From here on, what goes wrong is the fault of this implementation. */
   z.object({ event: z.literal('start'), index: count, implementation: z.string() }),
   z.object({ event: z.literal('phase'), index: count, phase: z.string() }),
-  z.object({ event: z.literal('result'), index: count, result: Result }),
+  z.object({
+    event: z.literal('result'),
+    index: count,
+    /** When it was begun and over, on the clock of the host, ns. */
+    start_ns: instant,
+    end_ns: instant,
+    /** Where the joules come from; null without a counter. */
+    provenance: z.string().nullable(),
+    row: Row,
+  }),
   z.object({ event: z.literal('end'), index: count }),
   z.object({ event: z.literal('failed'), error_code: z.string(), reason: z.string() }),
   z.object({ event: z.literal('done') }),

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { KernelOutcome } from './kernel-outcome.js';
 import type { KernelProgram } from './kernel-process.js';
 import { type ProgramScript, scriptedProgram } from './kernel-program.fixture.js';
 import type { KernelSpec } from './kernel-spec.js';
 import { listDevices } from './list-devices.js';
-import { type KernelJob, type KernelOutcome, type KernelProgress, runKernels } from './run-kernels.js';
+import { type KernelJob, type KernelProgress, runKernels } from './run-kernels.js';
 
 let folder = '';
 beforeAll(() => {
@@ -22,7 +23,7 @@ const job = (specs: readonly KernelSpec[]): KernelJob => ({
   device: 'cpu:0',
   specs,
   check_only: false,
-  timing: { max_ns: 1e9, stable_ratio: 0.01 },
+  timing: { most_ns: 1e9, deviation_ratio: 0.01 },
   energy: null,
   power: { root: '/', libraries: {} },
 });

@@ -1,20 +1,15 @@
 import { CONVENTION, kernelCounts } from './kernel-counts.js';
+import { type KernelOutcome, outcomeOf } from './kernel-outcome.js';
 import { askProcess, type KernelProcessEnd, type KernelProcessOptions } from './kernel-process.js';
 import type { KernelSpec } from './kernel-spec.js';
 import {
   type EnergyOptions,
   type KernelCell,
   type KernelEvent,
-  type KernelResult,
   type PowerPlace,
   PROTOCOL_VERSION,
   type TimingOptions,
 } from './protocol.js';
-
-/** What came of one implementation: a result, or how its process came to grief. */
-export type KernelOutcome = Omit<KernelResult, 'status'> & {
-  readonly status: KernelResult['status'] | 'crashed' | 'timed_out' | 'interrupted';
-};
 
 /** Kernels to run on one device. */
 export interface KernelJob {
@@ -125,12 +120,14 @@ function take(event: KernelEvent, { job, standing, options }: Taking): void {
         options.onProgress?.({ index, spec, implementation: implementation ?? '', phase: event.phase });
       return;
     }
-    case 'result':
+    case 'result': {
+      const outcome = outcomeOf(event);
       standing.started = true;
-      if (spec !== undefined) options.onOutcome(spec, event.result);
-      standing.over.push(standing.implementation ?? event.result.implementation);
+      if (spec !== undefined) options.onOutcome(spec, outcome);
+      standing.over.push(standing.implementation ?? outcome.implementation);
       standing.implementation = null;
       return;
+    }
     case 'end':
       standing.started = true;
       nextSpec(standing);
@@ -163,11 +160,11 @@ function lostOutcome(
     start_ns: null,
     end_ns: null,
     time: null,
-    clocks: null,
     energy: null,
     energy_reason: 'the kernel was not measured',
     error_ratio: null,
     tolerance_ratio: null,
+    flags: [],
     status,
     error_code: refusal?.error_code ?? codes[status],
     reason: refusal?.reason ?? reason ?? 'its process ended without a result',

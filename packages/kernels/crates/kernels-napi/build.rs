@@ -1,0 +1,5 @@
+//! Lets napi set the linker flags a Node addon needs.
+
+fn main() {
+    napi_build::setup();
+}
