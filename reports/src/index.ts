@@ -48,6 +48,27 @@ export {
 } from './compare/route-table.js';
 export { routeBlock } from './compare/route-text.js';
 export { reportPage } from './page.js';
+export {
+  BUNDLE_FILE,
+  BUNDLE_VERSION,
+  BundleManifest,
+  CLAIMS_FILE,
+  RUN_FOLDER,
+} from './publish/bundle-manifest.js';
+export type { CitationFacts } from './publish/citation.js';
+export { type ClaimComparison, compareClaims, differenceText } from './publish/compare-claims.js';
+export { type DrawnFigure, type DrawOptions, drawFigures } from './publish/draw-figures.js';
+export { type PackedBundle, packBundle } from './publish/pack-bundle.js';
+export { type PrivateFacts, type PublishWorld, privateFactsOf } from './publish/private-facts.js';
+export { PublicationSummary, SUMMARY_VERSION, summaryJsonSchema } from './publish/publication-summary.js';
+export { type EnergyRecheck, recheckEnergy } from './publish/recheck-energy.js';
+export { createRedactor, type Redactions, type Redactor } from './publish/redactor.js';
+export { type UnpackedBundle, unpackBundle } from './publish/unpack-bundle.js';
+export {
+  type PublicationOptions,
+  type PublishedSource,
+  writePublication,
+} from './publish/write-publication.js';
 export { resultsCsv } from './results-csv.js';
 export { resultsJson, resultsJsonOf } from './results-json.js';
 export { resultsTable } from './results-table.js';

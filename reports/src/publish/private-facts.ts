@@ -1,4 +1,5 @@
 import type { RunFolder } from '@perwatt/records';
+import { addKeys, recordWords } from './record-words.js';
 
 /** What the place that a run is published from says of itself. */
 export interface PublishWorld {
@@ -58,20 +59,22 @@ export function privateFactsOf(run: RunFolder, { hostname, env }: PublishWorld):
   for (const cell of run.cells()) walk(cell, '', { found, env });
   addHost(found, hostname);
   for (const name of ['USER', 'LOGNAME', 'USERNAME', 'SUDO_USER']) addUser(found, env[name]);
+  const own = new Set(recordWords);
+  addKeys(manifest, own);
   const homes = [env['HOME'], env['USERPROFILE']].filter((home) => home !== undefined && home.length > 1);
   for (const home of homes) addUser(found, home?.split(/[\\/]/).at(-1));
   for (const [name, value] of Object.entries(env)) {
     if (secretName.test(name) && value !== undefined && value.length >= 8) found.secrets.add(value);
   }
+  const isWord = (name: string) => own.has(name.toLowerCase());
   return {
-    hosts: [...found.hosts],
-    users: [...found.users],
+    hosts: [...found.hosts].filter((host) => !isWord(host)),
+    users: [...found.users].filter((user) => !isWord(user)),
     homes: homes.filter((home) => home !== undefined),
     secrets: [...found.secrets],
   };
 }
 
-/** A host name, and its first part where it has several. */
 function addHost({ hosts }: Found, name: string): void {
   const host = name.trim().toLowerCase();
   if (host === '' || loopback.test(host)) return;

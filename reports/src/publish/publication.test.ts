@@ -187,6 +187,22 @@ describe('what is private in a run', () => {
     return openRun(made.path);
   };
 
+  test('is no word that records are made of: taken out, they could not be read', () => {
+    const made = syntheticRun({
+      root: join(root, 'words'),
+      items: 2,
+      strategies: ['single'],
+      models: ['tiny'],
+    });
+    const { manifest } = made;
+    made.updateManifest({ host: { ...manifest.host, hostname: 'counter' } });
+    const facts = privateFactsOf(made, {
+      hostname: 'matrix',
+      env: { USER: 'queries', HOME: '/x/energy_gross_j' },
+    });
+    expect(facts).toMatchObject({ hosts: [], users: [] });
+  });
+
   test('is found in manifest, cells and environment, and in no byte of a copy or publication', async () => {
     const made = planted();
     const facts = privateFactsOf(made, {

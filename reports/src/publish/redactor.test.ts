@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createRedactor } from './redactor.js';
 
 const facts = {
-  hosts: ['lab-7.example.org', 'gpu-box', '10.1.2.3', 'cpu'],
+  hosts: ['lab-7.example.org', 'gpu-box', '10.1.2.3', 'vm'],
   users: ['alice'],
   homes: ['/work/home/alice'],
   secrets: ['hunter2!xyz', 'p@ss/w"rd 1'],
@@ -18,7 +18,7 @@ describe('a text', () => {
     ['http://gpu-box:8000/v1',                          'http://host-2:8000/v1',                    'a host in an address'],
     ['10.1.2.3 refused',                                'host-3 refused',                           'an address of numbers'],
     ['mygpu-boxes',                                     'mygpu-boxes',                              'a name within a longer word is none'],
-    ['the cpu is slow',                                 'the cpu is slow',                          'a host called by a common word is not looked for'],
+    ['the vm is slow',                                  'the vm is slow',                           'a host of two letters is not looked for'],
     ['/home/bob/models/a.gguf',                         '~/models/a.gguf',                          'the home of a user nobody named'],
     ['"/Users/jane doe"',                               '"~ doe"',                                  'a home on a Mac, up to the blank'],
     ['C:\\Users\\jane\\x.yaml',                         '~\\x.yaml',                                'a home on Windows'],

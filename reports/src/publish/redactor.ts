@@ -62,21 +62,6 @@ const shapes: readonly Shape[] = [
   { pattern: /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g, by: GONE },
 ];
 
-/** Names that say nothing of anyone, and stand in many texts. */
-const common = new Set([
-  'host',
-  'linux',
-  'ubuntu',
-  'debian',
-  'default',
-  'none',
-  'cpu',
-  'gpu',
-  'model',
-  'server',
-  'main',
-]);
-
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 const longestFirst = (texts: readonly string[]): string[] =>
   [...new Set(texts)].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
@@ -107,8 +92,7 @@ function hostNumbers(hosts: readonly string[], keep: ReadonlySet<string>): Map<s
     numbers.set(host, stands);
     const [short = host] = host.split('.');
     const isAddress = /^[\d.:[\]]+$/.test(host);
-    if (!isAddress && short.length > 2 && !common.has(short) && !numbers.has(short))
-      numbers.set(short, stands);
+    if (!isAddress && short.length > 3 && !numbers.has(short)) numbers.set(short, stands);
   }
   return numbers;
 }
@@ -141,8 +125,10 @@ export function createRedactor(facts: PrivateFacts, keep: readonly string[] = []
     'g',
   );
   const numbers = hostNumbers(facts.hosts, kept);
-  const inTexts = [...numbers.keys()].filter((name) => name.length > 2 && !common.has(name));
-  const hosts = wordPattern(inTexts, 'gi');
+  const hosts = wordPattern(
+    [...numbers.keys()].filter((name) => name.length > 2),
+    'gi',
+  );
   const counted = (kind: keyof typeof counts, by: string): string => {
     counts[kind] += 1;
     return by;
