@@ -47,6 +47,8 @@ export {
   routeTable,
 } from './compare/route-table.js';
 export { routeBlock } from './compare/route-text.js';
+export { formatJoules, formatNanos, formatNumber } from './format.js';
+export { type PredictedKernel, predictSteps, type StepPrediction } from './kernels/predict-step.js';
 export { reportPage } from './page.js';
 export {
   BUNDLE_FILE,

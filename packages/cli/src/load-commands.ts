@@ -33,6 +33,8 @@ const loaders: Readonly<Record<string, Load>> = {
   doctor: async ({ io }) =>
     (await import('./commands/doctor.js')).doctorCommand(io, (await world()).doctorProbes(io)),
   agent: async ({ io }) => (await import('./commands/agent.js')).agentCommand(io),
+  kernels: async ({ io, version }) =>
+    (await import('./commands/kernels.js')).kernelsCommand(io, (await world()).kernelsWorld(io, version)),
   power: async ({ io, version }) =>
     (await import('./commands/power.js')).powerCommand(io, undefined, version),
   models: async ({ io }) => (await import('./commands/models.js')).modelsCommand(io),

@@ -34,6 +34,8 @@ import {
 } from '@perwatt/native-power';
 import { strategyById } from '@perwatt/strategies';
 import { calibrationsHere } from './calibration-store.js';
+import { matrixKernels } from './commands/kernels-matrix.js';
+import { type KernelsWorld, realKernelsWorld } from './commands/kernels-world.js';
 import type { MakeDeps } from './commands/run.js';
 import { pulledFiles } from './datasets-store.js';
 import { endpointClient } from './endpoint-client.js';
@@ -64,7 +66,7 @@ export const makeDeps =
       wallTime: io.wallTime,
       bootId: () => bootId(),
       suspendedNs: () => suspendedNs(),
-      hostFacts: () => ({ hostname: hostname(), ...hostFacts(root), node: process.versions.node }),
+      hostFacts: () => factsOfHost(root),
       cpuTimes(pids) {
         const times = cpuTimes('/', [process.pid, ...pids]);
         return times === null ? null : { host_busy_ns: times.busy_ns, own_ns: times.own_ns };
@@ -72,6 +74,7 @@ export const makeDeps =
       powerSources: (wanted) => powerOf(wanted, { root, base, io }),
       openPowerStream,
       commands: hostCommands({ cwd: base, env: io.env }),
+      kernels: matrixKernels(io, kernelsWorld(io, version)),
       devices: () => hostDevices({ root, commands: hostCommands({ cwd: base, env: io.env }) }),
       traceTimes: async ({ path, format }) =>
         traceTimes(
@@ -104,6 +107,16 @@ interface Native {
   readonly place: NativePlace;
   readonly calibration: Calibration | null;
 }
+
+const factsOfHost = (root: string) => ({
+  hostname: hostname(),
+  ...hostFacts(root),
+  node: process.versions.node,
+});
+
+/** Where the runners of kernels come from. */
+export const kernelsWorld = (io: Io, version: string): KernelsWorld =>
+  realKernelsWorld(io, { version, hostFacts: () => factsOfHost(sysRoot(io)) });
 
 /** Where this host's sources are found again by a thread. */
 const natives = new WeakMap<PowerSource, Native>();

@@ -49,7 +49,7 @@ describe('the roofline', () => {
     [{ flop: 30_064_771_072, bytes: 126_877_696 },          38.15, 'compute', 'just right of the ridge'],
     [{ flop: 1_879_048_192, bytes: 118_030_336 },           27.45, 'memory',  'left of it'],
     [{ flop: 8_858_370_048, bytes: 100_663_296 },           23.41, 'memory',  'left of it'],
-  ] as const)('%o takes at least %f µs', (counts, us, bound) => {
+  ] as const)('%o takes at least %f µs', (counts, us, bound, _why) => {
     const found = rooflineOf(counts, ceilings);
     expect(found?.bound).toBe(bound);
     expect((found?.roofline_ns ?? 0) / 1000 / us).toBeCloseTo(1, 3);
@@ -60,7 +60,7 @@ describe('the roofline', () => {
     [{ flop: 1, bytes: 1 }, { peak_flop_per_s: null, bandwidth_bytes_per_s: 1e9 }, null,                                      'FLOP need a peak'],
     [{ flop: 0, bytes: 1 }, { peak_flop_per_s: null, bandwidth_bytes_per_s: 1e9 }, { roofline_ns: 1, bound: 'memory' },        'a copy needs none'],
     [{ flop: 1, bytes: 1 }, { peak_flop_per_s: 1e9, bandwidth_bytes_per_s: null }, null,                                      'bytes need a bandwidth'],
-  ])('%o under %o', (counts, ceilings, expected) => {
+  ])('%o under %o', (counts, ceilings, expected, _why) => {
     expect(rooflineOf(counts, ceilings)).toEqual(expected);
   });
 });

@@ -38,7 +38,7 @@ describe('a decode step', () => {
     ['norm',      { kind: 'rms_norm', dtype: 'bf16', rows: 1, width: 4096 },       73,  'two a layer and the last'],
     ['q_norm',    { kind: 'rms_norm', dtype: 'bf16', rows: 32, width: 128 },       36,  'a row a head'],
     ['k_norm',    { kind: 'rms_norm', dtype: 'bf16', rows: 8, width: 128 },        36,  'a row a cache head'],
-  ] as const)('%s', (name, spec, launches) => {
+  ] as const)('%s', (name, spec, launches, _why) => {
     expect(part(kernels, name)).toEqual([expect.objectContaining({ spec, launches })]);
   });
 
@@ -63,7 +63,7 @@ test.each([
   [{ phase: 'prefill' },                             'q',         { kind: 'gemm', n: 1024 },              'a prompt of tokens'],
   [{ phase: 'prefill' },                             'head',      { kind: 'gemv', batch: 1 },             'only the last position has logits'],
   [{ phase: 'prefill', batch: 2 },                   'attention', { kind: 'prefill', batch: 2, length: 1024 }, 'causal over the prompt'],
-] as const)('%o: %s is %o', (change, name, expected) => {
+] as const)('%o: %s is %o', (change, name, expected, _why) => {
   const [found] = part(modelKernels({ ...step, ...change }), name);
   expect(found?.spec).toMatchObject(expected);
 });

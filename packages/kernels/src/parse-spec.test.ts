@@ -10,7 +10,7 @@ test.each([
   [' gemv  int8 m=8 k=4 ',                       { kind: 'gemv', dtype: 'int8', m: 8, k: 4, batch: 1 },                  'one vector unless told'],
   ['int4_gemv f16 m=8 k=64 batch=2',             { kind: 'int4_gemv', dtype: 'f16', m: 8, k: 64, batch: 2, group: 32, scales: 'f16', zero_points: false }, 'groups as they usually are'],
   ['prefill f16 batch=1 heads=2 kv_heads=1 head_dim=8 length=4 causal=false', { kind: 'prefill', dtype: 'f16', batch: 1, heads: 2, kv_heads: 1, head_dim: 8, length: 4, causal: false }, 'a truth value'],
-] as const)('%s', (text, spec) => {
+] as const)('%s', (text, spec, _why) => {
   expect(parseSpec(text)).toEqual(spec);
 });
 
@@ -23,7 +23,7 @@ test.each([
   ['gemm f32 m=1 n=1 k=x',       'expected number, received string → at k',                 'a size that is none'],
   ['copy f32 n=8 m=8',           'Unrecognized key: "m"',                                   'a size that it has not'],
   ['copy f32 8',                 '"8" is not key=value',                                    'a size without its name'],
-] as const)('%s is refused', (text, message) => {
+] as const)('%s is refused', (text, message, _why) => {
   expect(() => parseSpec(text)).toThrow(message);
 });
 

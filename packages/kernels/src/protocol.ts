@@ -26,7 +26,7 @@ export interface EnergyOptions {
 /** Where power sources look. */
 export interface PowerPlace {
   readonly root: string;
-  readonly libraries: Readonly<Record<string, string>>;
+  readonly libraries: { readonly nvml?: string; readonly amdsmi?: string; readonly level_zero?: string };
 }
 
 /** One kernel to run, with the implementations that were run already. */

@@ -66,7 +66,7 @@ describe('a process that comes to grief makes a row, and the rest goes on', () =
     ['silent_end', 'crashed',   'KERNEL_KILLED',  /ended early \(exit code 0\)/,       'it says nothing and ends'],
     ['babble',     'crashed',   'KERNEL_KILLED',  /what is no event: a library says/,  'a library writes where events go'],
     ['hang',       'timed_out', 'KERNEL_TIMEOUT', /nothing was heard of it for 5 s/, 'a driver hangs'],
-  ] as const)('%s', async (deed, status, code, reason) => {
+  ] as const)('%s', async (deed, status, code, reason, _why) => {
     const script: ProgramScript = { kernels: { copy: ['ok', deed, 'ok'], triad: ['ok'] } };
     const outcomes = await outcomesOf(script, [copy, triad], patienceWith(deed));
     expect(brief(outcomes)).toEqual([
@@ -97,7 +97,7 @@ test.each([
   ['refused', 'failed',    'KERNEL_NO_DEVICE', 'no device cpu:9',           'the device says no'],
   ['abort',   'crashed',   'KERNEL_KILLED',    'SIGABRT',                   'its driver aborts when it is opened'],
   ['hang',    'timed_out', 'KERNEL_TIMEOUT',   'nothing was heard of it',   'its driver hangs when it is opened'],
-] as const)('a device that cannot be opened (%s) is tried once and makes every kernel a row', async (opens, status, code, reason) => {
+] as const)('a device that cannot be opened (%s) is tried once and makes every kernel a row', async (opens, status, code, reason, _why) => {
   const outcomes = await outcomesOf({ opens }, [copy, triad, norm], patienceWith(opens));
   expect(brief(outcomes)).toEqual(['copy', 'triad', 'rms_norm'].map((kind) => [kind, 'none', status, code]));
   for (const outcome of outcomes) expect(outcome.reason).toContain(reason);
@@ -187,7 +187,7 @@ describe('the list of devices', () => {
   test.each([
     ['abort', 'KERNEL_KILLED',  'a driver aborts'],
     ['hang',  'KERNEL_TIMEOUT', 'a driver hangs'],
-  ] as const)('a backend that comes to grief (%s) hides no other', async (deed, code) => {
+  ] as const)('a backend that comes to grief (%s) hides no other', async (deed, code, _why) => {
     const { devices, absent } = await listed({ backends: { cpu: 'ok', wgpu: deed, cuda: 'ok' } }, patienceWith(deed));
     expect(devices.map(({ device: { id } }) => id)).toEqual(['cpu:0', 'cuda:0']);
     expect(absent).toMatchObject([{ backend: 'wgpu', error_code: code }]);
