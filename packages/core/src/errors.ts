@@ -2,6 +2,7 @@
 export const hints = {
   ACCELERATOR_MISMATCH: 'Run it on the device that the matrix expects, or mend `expect` of the accelerator.',
   BUILD_MISSING: 'Run `npm run build` in the Perwatt folder first.',
+  CHECKPOINT_INVALID: 'Name a checkpoint that this version of the recipe wrote, or train it anew.',
   CLIENT_UNREACHABLE: 'Check that the server is running and that the endpoint address is right.',
   DATASET_CHANGED: 'Start a new run; results over different items must not be mixed.',
   DATASET_ROW_INVALID: 'Mend the named line, or change the field mapping of the data set.',
@@ -16,10 +17,10 @@ export const hints = {
   FILE_UNREADABLE: 'Check the path and the permissions of the file.',
   GRADER_UNKNOWN: 'Name one of the graders that `perwatt grade --help` lists.',
   INPUT_INVALID: 'Mend the named value and try again.',
-  MATRIX_INVALID: 'Mend the named lines; `perwatt run --schema` prints what is accepted.',
-  MATRIX_CHANGED: 'Start a new run for the changed matrix, or resume with the matrix the run was made of.',
   KERNELS_MISSING:
     'Install a Rust toolchain (https://rustup.rs), then run `npm run build:kernels`; nothing else needs it.',
+  MATRIX_INVALID: 'Mend the named lines; `perwatt run --schema` prints what is accepted.',
+  MATRIX_CHANGED: 'Start a new run for the changed matrix, or resume with the matrix the run was made of.',
   MODEL_CHECKSUM: 'Compare the file that was kept aside with its source, or pull the model again.',
   MODEL_UNAVAILABLE:
     'Pass a local weight file, or make one of the named locations reachable and run `perwatt models pull`.',
@@ -30,6 +31,7 @@ export const hints = {
   POWER_NO_SOURCE:
     'Run `perwatt doctor` to see what can be measured, or leave power out with `--power none`.',
   POWER_PERMISSION: 'Run `perwatt doctor` for the one-time command that grants read access.',
+  RECIPE_UNKNOWN: 'Run `perwatt train list` to see the recipes that are known.',
   REPLAY_DIFFERS: 'Use the version, parameters and seed that the query was recorded with.',
   RUN_NOT_FOUND: 'Give the folder of a run; `runs/` holds them unless `--out` said otherwise.',
   RUN_IN_USE: 'Wait for the other process to end, or stop it, before you touch this run.',

@@ -1,0 +1,26 @@
+export {
+  CHECKPOINT_FORMAT,
+  type Checkpoint,
+  type CheckpointOf,
+  parseCheckpoint,
+  restoreTrainer,
+  saveCheckpoint,
+} from './checkpoint.js';
+export {
+  defineRecipe,
+  type EvalRecord,
+  type PolicyAnswer,
+  type PolicyService,
+  type Recipe,
+  type RecipeClaim,
+  type RecipeItem,
+  type RecipeParameter,
+  type RecipeParams,
+  type RecipeSpec,
+  type StepRecord,
+  type Trainer,
+  type TrainerState,
+} from './recipe.js';
+export { recipeById, recipes } from './recipes.js';
+export { routerModelOf, routerPrompt } from './router/router-model.js';
+export { type SeedTraining, type TrainEvent, trainSeed } from './train-seed.js';

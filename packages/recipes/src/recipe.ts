@@ -1,0 +1,199 @@
+import { didYouMean, PerwattError } from '@perwatt/core';
+import type * as z from 'zod';
+
+/** Values of a recipe's parameters, defaults filled in. */
+export type RecipeParams = Readonly<Record<string, number | string | boolean>>;
+
+/** All that changes while a recipe trains, by name: what a checkpoint holds. */
+export type TrainerState = Readonly<Record<string, Float64Array | Uint32Array>>;
+
+/** What one training step took, and what came of it. Counts are of this step alone. */
+export interface StepRecord {
+  /** From 1. */
+  readonly step: number;
+  /** Tokens that the trained policies produced in rollouts. */
+  readonly tokens: number;
+  /** Actions that the trained policies took in an environment. */
+  readonly env_actions: number;
+  /** Actions of a teacher or of a replay to where it takes over. */
+  readonly privileged_actions: number;
+  /** Rollouts: attempts, clones and teacher branches. */
+  readonly calls: number;
+  /** Tokens or actions spent on telling whether an output is right. */
+  readonly verification_tokens: number;
+  /** Updates that were kept, and those that were taken back. */
+  readonly updates: number;
+  readonly rejected_updates: number;
+  /** Mean reward of the rollouts. */
+  readonly reward: number;
+}
+
+/** An evaluation on items that training never sees; the same items, in the same order, every time. */
+export interface EvalRecord {
+  /** Training steps done before it. */
+  readonly step: number;
+  /** 0…1 by item. */
+  readonly scores: Float64Array;
+  /** Tokens or environment actions of the evaluation. */
+  readonly tokens: number;
+  readonly calls: number;
+  /** Further figures of the recipe, by name. */
+  readonly measures: Readonly<Record<string, number>>;
+}
+
+/** A recipe at work for one seed. */
+export interface Trainer {
+  readonly state: TrainerState;
+  /** Steps done. */
+  readonly step: number;
+  /** Makes the next step. */
+  train(): StepRecord;
+  evaluate(): EvalRecord;
+}
+
+/** What a recipe says of itself: shown, and never more than its tests back. */
+export interface RecipeClaim {
+  readonly text: string;
+  /** `supported`: its tests assert it. `not_supported`: this recipe can't show it, or shows the contrary. */
+  readonly status: 'supported' | 'not_supported';
+}
+
+/** A question to a trained policy, in words. */
+export interface RecipeItem {
+  readonly id: string;
+  readonly prompt: string;
+  readonly target: string;
+}
+
+/** What a policy answered. */
+export interface PolicyAnswer {
+  readonly text: string;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+}
+
+/** A training procedure on a small real policy. */
+export interface Recipe {
+  readonly id: string;
+  /** Goes up whenever the same seed could give other numbers. */
+  readonly version: number;
+  readonly title: string;
+  readonly summary: string;
+  /** The unit of the x axis that the recipe is about. */
+  readonly effort: 'tokens' | 'env_actions';
+  readonly claims: readonly RecipeClaim[];
+  readonly parameters: readonly RecipeParameter[];
+  /** Fills in defaults. Throws `INPUT_INVALID` for an unknown parameter or a wrong value. */
+  parse(input: Readonly<Record<string, unknown>>): RecipeParams;
+  /** Training steps in all, and steps between two evaluations. */
+  length(params: RecipeParams): { readonly steps: number; readonly eval_every: number };
+  /** A trainer before its first step. The same parameters and seed give the same numbers. */
+  start(params: RecipeParams, seed: number): Trainer;
+  /** Items as text, and how a trainer's policy answers one; absent where the policy answers nothing. */
+  readonly serve?: PolicyService;
+}
+
+/** How a trained policy is asked. */
+export interface PolicyService {
+  items(seed: number, count: number): readonly RecipeItem[];
+  /** Answers one prompt. Null for one that is no item of this recipe. */
+  answer(trainer: Trainer, prompt: string, seed: number): PolicyAnswer | null;
+}
+
+/** One parameter, for people. */
+export interface RecipeParameter {
+  readonly name: string;
+  readonly default: number | string | boolean;
+  readonly summary: string;
+}
+
+/** A recipe as its file defines it: with parameters of its own type. */
+export interface RecipeSpec<S extends z.ZodObject, T extends Trainer>
+  extends Pick<Recipe, 'id' | 'version' | 'title' | 'summary' | 'effort' | 'claims'> {
+  readonly params: S;
+  readonly length: (params: z.infer<S>) => { readonly steps: number; readonly eval_every: number };
+  readonly start: (params: z.infer<S>, seed: number) => T;
+  readonly serve?: {
+    readonly items: PolicyService['items'];
+    readonly answer: (trainer: T, prompt: string, seed: number) => PolicyAnswer | null;
+  };
+}
+
+/** Makes a recipe of its definition: parameters are checked, rewards that are no numbers stop it. */
+export function defineRecipe<S extends z.ZodObject, T extends Trainer>(spec: RecipeSpec<S, T>): Recipe {
+  const { params, length, start, serve, ...facts } = spec;
+  const parse = (input: Readonly<Record<string, unknown>>) => parseParams(spec, input);
+  const own = new WeakMap<Trainer, T>();
+  return {
+    ...facts,
+    parameters: parametersOf(params),
+    parse,
+    length: (values) => length(params.parse(values) as z.infer<S>),
+    start(values, seed) {
+      const trainer = start(params.parse(values) as z.infer<S>, seed);
+      const checked = checkedTrainer(spec.id, trainer);
+      own.set(checked, trainer);
+      return checked;
+    },
+    ...(serve && {
+      serve: {
+        items: serve.items,
+        answer(trainer: Trainer, prompt: string, seed: number) {
+          const inner = own.get(trainer);
+          return inner === undefined ? null : serve.answer(inner, prompt, seed);
+        },
+      },
+    }),
+  };
+}
+
+function parseParams<S extends z.ZodObject, T extends Trainer>(
+  { id, params }: RecipeSpec<S, T>,
+  input: Readonly<Record<string, unknown>>,
+): RecipeParams {
+  const names = Object.keys(params.shape);
+  const unknown = Object.keys(input).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new PerwattError(
+      'INPUT_INVALID',
+      `recipe ${id} has no parameter "${unknown}"${didYouMean(unknown, names)}`,
+      {
+        hint: `Name one of: ${names.join(', ')}.`,
+      },
+    );
+  const result = params.safeParse(input);
+  if (result.success) return result.data as RecipeParams;
+  const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new PerwattError('INPUT_INVALID', `recipe ${id}: ${problems.join('; ')}`);
+}
+
+function parametersOf(params: z.ZodObject): RecipeParameter[] {
+  const defaults = params.parse({}) as RecipeParams;
+  return Object.entries(params.shape).map(([name, schema]) => ({
+    name,
+    default: defaults[name] ?? '',
+    summary: (schema as z.ZodType).description ?? '',
+  }));
+}
+
+function checkedTrainer(id: string, trainer: Trainer): Trainer {
+  return {
+    state: trainer.state,
+    get step() {
+      return trainer.step;
+    },
+    train() {
+      const record = trainer.train();
+      if (!Number.isFinite(record.reward))
+        throw new PerwattError(
+          'INPUT_INVALID',
+          `recipe ${id}: the mean reward of step ${record.step} is ${record.reward}`,
+          {
+            hint: 'Choose smaller steps or other parameters; training stops at a reward that is no number.',
+          },
+        );
+      return record;
+    },
+    evaluate: () => trainer.evaluate(),
+  };
+}
