@@ -1,0 +1,2 @@
+// Sixteen bytes of anything.
+alias ${NAME} = vec4<u32>;
