@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type KernelScript, scriptedKernels } from '@perwatt/test-kit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { KernelOutcome } from './kernel-outcome.js';
 import type { KernelProgram } from './kernel-process.js';
-import { type ProgramScript, scriptedProgram } from './kernel-program.fixture.js';
 import type { KernelSpec } from './kernel-spec.js';
 import { listDevices } from './list-devices.js';
 import { type KernelJob, type KernelProgress, runKernels } from './run-kernels.js';
@@ -32,10 +32,10 @@ const job = (specs: readonly KernelSpec[]): KernelJob => ({
 const PATIENCE_MS = 5000;
 const patienceWith = (deed: string): number => (deed === 'hang' ? PATIENCE_MS : 30_000);
 
-async function outcomesOf(script: ProgramScript, specs: readonly KernelSpec[], patience = 30_000) {
+async function outcomesOf(script: KernelScript, specs: readonly KernelSpec[], patience = 30_000) {
   const outcomes: (KernelOutcome & { readonly kind: string })[] = [];
   await runKernels(job(specs), {
-    program: scriptedProgram(folder, script),
+    program: scriptedKernels(folder, script),
     env: {},
     deadline_ms: patience,
     signal: new AbortController().signal,
@@ -67,7 +67,7 @@ describe('a process that comes to grief makes a row, and the rest goes on', () =
     ['babble',     'crashed',   'KERNEL_KILLED',  /what is no event: a library says/,  'a library writes where events go'],
     ['hang',       'timed_out', 'KERNEL_TIMEOUT', /nothing was heard of it for 5 s/, 'a driver hangs'],
   ] as const)('%s', async (deed, status, code, reason, _why) => {
-    const script: ProgramScript = { kernels: { copy: ['ok', deed, 'ok'], triad: ['ok'] } };
+    const script: KernelScript = { kernels: { copy: ['ok', deed, 'ok'], triad: ['ok'] } };
     const outcomes = await outcomesOf(script, [copy, triad], patienceWith(deed));
     expect(brief(outcomes)).toEqual([
       ['copy', 'ok0-1.0', 'ok', null],
@@ -139,7 +139,7 @@ describe('an interruption', () => {
 
   test('ends the work at once, keeps what was done and says what was not', async () => {
     const { outcomes, seen } = await interrupted(
-      scriptedProgram(folder, { kernels: { copy: ['ok', 'hang'] } }),
+      scriptedKernels(folder, { kernels: { copy: ['ok', 'hang'] } }),
     );
     expect(outcomes.map(({ implementation, status }) => [implementation, status])).toEqual([
       ['ok0-1.0', 'ok'],
@@ -152,7 +152,7 @@ describe('an interruption', () => {
 test('what the receiver of an outcome throws ends the work and is thrown on', async () => {
   const full = new Error('disk full');
   const running = runKernels(job([copy]), {
-    program: scriptedProgram(folder, { kernels: { copy: ['ok', 'hang'] } }),
+    program: scriptedKernels(folder, { kernels: { copy: ['ok', 'hang'] } }),
     env: {},
     deadline_ms: 60_000,
     signal: new AbortController().signal,
@@ -164,9 +164,9 @@ test('what the receiver of an outcome throws ends the work and is thrown on', as
 });
 
 describe('the list of devices', () => {
-  const listed = (script: ProgramScript, deadline_ms = 30_000) =>
+  const listed = (script: KernelScript, deadline_ms = 30_000) =>
     listDevices([copy], {
-      program: scriptedProgram(folder, script),
+      program: scriptedKernels(folder, script),
       env: {},
       deadline_ms,
       signal: new AbortController().signal,

@@ -11,6 +11,12 @@ export { drive, type Script, type Scripted } from './drive.js';
 export { type FakeAnswer, type FakeClient, type FakeClientOptions, fakeClient } from './fake-client.js';
 export { executable, fakeVllm } from './fake-engine-program.js';
 export { type GgufFixtureOptions, ggufFixture, ggufShape } from './gguf-fixture.js';
+export {
+  type KernelBehaviour,
+  type KernelScript,
+  kernelDevice,
+  scriptedKernels,
+} from './kernel-program.js';
 export { type StreamCase, sharedFolder, streamCases } from './load-cases.js';
 export {
   answerJson,

@@ -6,6 +6,6 @@ use kernels_core::Backend;
 pub fn backends() -> Vec<Box<dyn Backend>> {
     vec![
         #[cfg(feature = "wgpu")]
-        Box::new(kernels_wgpu::WgpuBackend::default()),
+        Box::new(kernels_wgpu::WgpuBackend),
     ]
 }

@@ -11,5 +11,5 @@ mod protocol;
 
 pub use answer::{Meters, answer};
 pub use backends::backends;
-pub use counter::{FoundCounter, PowerMeters, SourceCounter};
+pub use counter::{FoundCounter, PowerMeters};
 pub use protocol::{Cell, Energy, Event, PROTOCOL_VERSION, Power, Request, Run, Supported, Times};

@@ -1,24 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KernelProgram } from './kernel-process.js';
-import type { KernelDevice } from './protocol.js';
 
 /** What an implementation of the program does when it is run. */
-export type Behaviour = 'ok' | 'wrong' | 'abort' | 'kill' | 'hang' | 'exit' | 'babble' | 'silent_end';
+export type KernelBehaviour = 'ok' | 'wrong' | 'abort' | 'kill' | 'hang' | 'exit' | 'babble' | 'silent_end';
 
 /** What the program is like. */
-export interface ProgramScript {
+export interface KernelScript {
   /** Implementations by the kind of the kernel. */
-  readonly kernels?: Readonly<Record<string, readonly Behaviour[]>>;
+  readonly kernels?: Readonly<Record<string, readonly KernelBehaviour[]>>;
   /** What happens when a backend is looked at; `ok` has one device, `absent` none. */
-  readonly backends?: Readonly<Record<string, Behaviour | 'absent'>>;
+  readonly backends?: Readonly<Record<string, KernelBehaviour | 'absent'>>;
   /** What happens when the device is opened. */
-  readonly opens?: Behaviour | 'refused';
+  readonly opens?: KernelBehaviour | 'refused';
   /** Whether it runs what it is told to leave out. */
   readonly deaf?: boolean;
 }
 
-export const device: KernelDevice = {
+/** The device that it shows. */
+export const kernelDevice = {
   id: 'cpu:0',
   backend: 'cpu',
   name: 'A processor',
@@ -29,11 +28,11 @@ export const device: KernelDevice = {
   max_buffer_bytes: null,
   last_level_cache_bytes: 2 ** 25,
   compute_units: 2,
-  notes: [],
+  notes: [] as string[],
   environment: {},
-};
+} as const;
 
-const source = (script: ProgramScript) => `
+const source = (script: KernelScript) => `
 import { readFileSync, writeSync } from 'node:fs';
 const script = ${JSON.stringify(script)};
 const request = JSON.parse(readFileSync(0, 'utf8'));
@@ -65,7 +64,7 @@ if (request.kind === 'list') {
     send({ event: 'probe', backend });
     come(deed);
     if (deed === 'absent') send({ event: 'unavailable', backend, error_code: 'KERNEL_NO_LOADER', reason: 'no library' });
-    else send({ event: 'device', device: { ...${JSON.stringify(device)}, id: backend + ':0', backend }, supports: request.specs.map((spec) => ({ spec, implementations: script.kernels?.[spec.kind] ?? [], reason: null })) });
+    else send({ event: 'device', device: { ...${JSON.stringify(kernelDevice)}, id: backend + ':0', backend }, supports: request.specs.map((spec) => ({ spec, implementations: script.kernels?.[spec.kind] ?? [], reason: null })) });
   }
 } else {
   come(script.opens ?? 'ok');
@@ -88,7 +87,7 @@ send({ event: 'done' });
 let programs = 0;
 
 /** Writes a real program that answers as `script` says into `folder`. */
-export function scriptedProgram(folder: string, script: ProgramScript): KernelProgram {
+export function scriptedKernels(folder: string, script: KernelScript): { file: string; args: string[] } {
   const path = join(folder, `program-${programs++}.mjs`);
   writeFileSync(path, source(script));
   return { file: process.execPath, args: [path] };

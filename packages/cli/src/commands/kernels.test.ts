@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PerwattError } from '@perwatt/core';
+import { shippedCatalogue } from '@perwatt/metrics';
+import { kernelsOf } from '@perwatt/records';
+import { type KernelScript, scriptedKernels } from '@perwatt/test-kit';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { recordedIo } from '../io.fixture.js';
+import { kernelsCommand } from './kernels.js';
+import { countList, stepsOf } from './kernels-flags.js';
+import type { KernelsWorld } from './kernels-world.js';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'perwatt-kernels-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const everything: KernelScript = {
+  kernels: {
+    copy: ['ok'],
+    triad: ['ok'],
+    gemm: ['ok'],
+    gemv: ['ok'],
+    int4_gemv: ['ok'],
+    decode: ['ok'],
+    rms_norm: ['ok'],
+    softmax: ['ok'],
+  },
+  backends: { cpu: 'ok', cuda: 'absent' },
+};
+
+const worldOf = (script: KernelScript): KernelsWorld => {
+  const program = scriptedKernels(folder, script);
+  return {
+    ensure: async () => false,
+    program: () => program,
+    hostFacts: () => null,
+    freshSeed: () => 7,
+    version: '0.1.0',
+  };
+};
+
+async function kernels(
+  args: readonly string[],
+  script: KernelScript = everything,
+  world: Partial<KernelsWorld> = {},
+) {
+  const { io, result } = recordedIo({ cwd: folder });
+  await kernelsCommand(io, { ...worldOf(script), ...world }).parseAsync([...args], { from: 'user' });
+  return result;
+}
+
+test('list shows devices with what they have, and what is not here and why', async () => {
+  const { out, code } = await kernels(['list', '--kernel', 'gemm,prefill', '--dtype', 'f32']);
+  expect(out).toEqual([
+    'cpu:0  A processor  cpu, 8.00 GiB, cache 32.0 MiB',
+    '  gemm           f32 (ok)',
+    '  prefill        no f32',
+    '',
+    'not here: cuda: no library',
+  ]);
+  expect(code).toBe(0);
+});
+
+describe('run', () => {
+  test('keeps the rows of a session with its ceilings, and prints them', async () => {
+    const { out, code } = await kernels([
+      'run',
+      '--kernel',
+      'gemv',
+      '--dtype',
+      'f32',
+      '--out',
+      'a',
+      '--quiet',
+    ]);
+    expect(code).toBe(0);
+    const kept = out.at(-1)?.replace('kept in ', '') ?? '';
+    const { rows, sessions } = kernelsOf(join(kept, '..'));
+    expect(
+      rows.map(({ kernel, status, roofline_ratio }) => [kernel, status, roofline_ratio !== null]),
+    ).toEqual([
+      ['copy', 'ok', true],
+      ['triad', 'ok', true],
+      ['gemm', 'ok', true],
+      ['gemv', 'ok', true],
+    ]);
+    expect(sessions).toMatchObject([{ phase: 'alone', ended: 'done', absent: [{ backend: 'cuda' }] }]);
+    expect(out[0]).toBe('cpu:0: A processor');
+    expect(out.join('\n')).toMatch(/gemv +f32 +m4096 k4096 b1 +ok0-1\.0 +50\.0 ns/);
+  });
+
+  test('says what a model takes by its kernels, and goes on in one folder', async () => {
+    const args = [
+      'run',
+      '--model',
+      'smollm2-135m-instruct',
+      '--weights',
+      'int8',
+      '--run',
+      'b',
+      '--json',
+      '--quiet',
+    ];
+    const { out, code } = await kernels([...args, '--batch', '1,8']);
+    const { predictions, rows } = JSON.parse(out.join('\n'));
+    expect(code).toBe(0);
+    expect(predictions).toMatchObject([
+      {
+        step: { batch: 1, weights: 'int8', activations: 'f16' },
+        time_ns: (61 + 60 + 60 + 30 + 60 + 30 + 1) * 50,
+      },
+      { step: { batch: 8 }, energy_j: null },
+    ]);
+    expect(rows.every((row: { status: string }) => row.status === 'ok')).toBe(true);
+    await kernels([...args]);
+    expect(kernelsOf(join(folder, 'b')).sessions.map(({ session }) => session)).toEqual([0, 1]);
+  });
+
+  test('a driver that crashes is a row, the rest goes on, and the exit code says so', async () => {
+    const { out, code } = await kernels(['run', '--spec', 'gemv f32 m=8 k=8', '--run', 'c', '--quiet'], {
+      ...everything,
+      kernels: { ...everything.kernels, triad: ['abort', 'ok'] },
+    });
+    expect(code).toBe(1);
+    expect(out.join('\n')).toMatch(/crashed: its process ended early/);
+    const statuses = kernelsOf(join(folder, 'c')).rows.map(({ kernel, status }) => `${kernel} ${status}`);
+    expect(statuses).toEqual(['copy ok', 'triad crashed', 'triad ok', 'gemm ok', 'gemv ok']);
+  });
+
+  test('an interruption keeps what was measured', async () => {
+    const stopping = new AbortController();
+    const { io, result } = recordedIo({ cwd: folder, signal: stopping.signal });
+    const script: KernelScript = { ...everything, kernels: { ...everything.kernels, gemv: ['hang'] } };
+    const running = kernelsCommand(io, worldOf(script)).parseAsync(
+      ['run', '--spec', 'gemv f32 m=8 k=8', '--run', 'd'],
+      { from: 'user' },
+    );
+    await vi.waitFor(() => expect(result.err.join()).toContain('gemv f32'), 20_000);
+    stopping.abort(new Error('SIGINT'));
+    await running;
+    expect(result.code).toBe(130);
+    expect(result.err.at(-1)).toContain('interrupted; what was measured is kept in');
+    const { rows, sessions } = kernelsOf(join(folder, 'd'));
+    expect(rows.map(({ kernel, status }) => `${kernel} ${status}`)).toEqual([
+      'copy ok',
+      'triad ok',
+      'gemm ok',
+      'gemv interrupted',
+    ]);
+    expect(sessions).toMatchObject([{ ended: 'interrupted' }]);
+  });
+
+  // biome-ignore format: a table is read in columns
+  test.each([
+    [['run', '--device', 'cuda:0'],                     'there is no device "cuda:0"; there is cpu:0',                 'a device that is not here'],
+    [['run', '--model', 'qwen3-9b'],                    'no kernels of model "qwen3-9b"',                              'a model that nobody knows'],
+    [['run', '--model', 'granite-4.0-h-tiny'],          'has state-space layers',                                      'layers without a kernel'],
+    [['run', '--spec', 'gem f32'],                      'no kernel is called "gem"',                                   'a slip'],
+  ])('%o is refused: %s', async (args, message, _why) => {
+    await expect(kernels(args)).rejects.toThrow(message);
+  });
+
+  test('a model of unknown sizes is answered with those that are known', async () => {
+    const failure = await kernels(['run', '--model', 'qwen3-9b']).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(PerwattError);
+    expect((failure as PerwattError).hint).toMatch(/^Name one of .*qwen3-8b.*smollm2-135m-instruct/);
+  });
+
+  test('where nothing can be built, nothing is run', async () => {
+    const ensure = async () => {
+      throw new PerwattError('KERNELS_MISSING', 'the kernel runners could not be built: no cargo');
+    };
+    await expect(kernels(['run'], everything, { ensure })).rejects.toThrow('no cargo');
+  });
+});
+
+describe('selftest', () => {
+  test('compares everything on every device, and tells the seed', async () => {
+    const { out, code } = await kernels(['selftest', '--kernel', 'copy,softmax', '--dtype', 'f32']);
+    expect(out.slice(-3)).toEqual([
+      '2 right, 0 not, 0 that a device has not',
+      'not here: cuda: no library',
+      'seed 7',
+    ]);
+    expect(code).toBe(0);
+  });
+
+  test('fails where a kernel is wrong', async () => {
+    const { out, code } = await kernels(['selftest', '--kernel', 'copy', '--dtype', 'f32', '--json'], {
+      ...everything,
+      kernels: { copy: ['ok', 'wrong'] },
+    });
+    expect(code).toBe(1);
+    expect(JSON.parse(out.join('\n')).checks).toMatchObject([
+      { status: 'ok', error_ratio: 2e-7 },
+      { status: 'wrong', error_code: 'KERNEL_WRONG', reason: 'too far off' },
+    ]);
+  });
+});
+
+test('roofline shows kernels that were kept beside the ceilings', async () => {
+  await kernels(['run', '--kernel', 'softmax', '--dtype', 'f32', '--run', 'e', '--quiet']);
+  const { out } = await kernels(['roofline', 'e']);
+  expect(out[0]).toMatch(/device +type +GFLOP\/s +by +GB\/s +ridge/);
+  expect(out.join('\n')).toMatch(/softmax +f32/);
+  await expect(kernels(['roofline', 'e', '--session', '3'])).rejects.toThrow(
+    'there is no session 3; there is 0',
+  );
+  await expect(kernels(['roofline', 'nothing'])).rejects.toThrow('no kernel runs at');
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  ['1,8,64', [1, 8, 64],   'plain'],
+  ['1k, 8K', [1024, 8192], 'in units of 1024'],
+])('counts %s', (text, counts, _why) => {
+  expect(countList(text)).toEqual(counts);
+});
+
+test.each(['0', '', '1.5', 'x', '1,,2', '9999999999k'])('"%s" is no count', (text) => {
+  expect(() => countList(text)).toThrow('is no count');
+});
+
+test('steps are every batch at every context, of every phase', () => {
+  const flags = {
+    model: ['qwen3-8b'],
+    batch: [1, 8],
+    context: [1024, 8192],
+    phase: 'both',
+    weights: 'bf16',
+  } as const;
+  const steps = stepsOf(flags, shippedCatalogue());
+  expect(steps.map(({ phase, batch, context }) => `${phase} ${batch} ${context}`)).toHaveLength(8);
+  expect(steps[0]).toMatchObject({ model: 'qwen3-8b', names: ['qwen3-8b'], facts: { hidden_size: 4096 } });
+});
