@@ -50,6 +50,7 @@ export type { TurnArrays, TurnTexts } from './load/turn-arrays.js';
 export type { TurnFact, TurnPlay } from './load/turn-share.js';
 export { parseMatrix } from './parse-matrix.js';
 export { type Cell, type Filter, type Plan, planMatrix } from './plan.js';
+export { openPowerLog, type PowerLog, type PowerLogOptions, type PowerRun } from './power-log.js';
 export {
   type OpenPowerStream,
   type PowerSegments,

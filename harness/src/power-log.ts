@@ -12,7 +12,7 @@ import {
   sampleEvents,
 } from '@perwatt/core';
 import { boundaryOf, type PowerSeries } from '@perwatt/metrics';
-import type { PowerFile, RunFolder, SegmentEntry, SourceFlag } from '@perwatt/records';
+import type { PowerFile, SegmentEntry, SourceFlag } from '@perwatt/records';
 import type { Levels } from './levels.js';
 import { type OpenPowerStream, type PowerSegments, type PowerStream, streamHere } from './power-stream.js';
 import { type SeriesMemory, seriesMemory, type WattsNow } from './series-memory.js';
@@ -50,9 +50,17 @@ export interface PowerLogOptions {
   readonly boundary?: ReadonlySet<string> | null;
 }
 
+/** What of a run the samples of its power are kept in. */
+export interface PowerRun {
+  readonly powerFolder: string;
+  readonly manifest: { readonly power: readonly PowerFile[] };
+  updateManifest(patch: { readonly power: readonly PowerFile[] }): void;
+  nextSegment(folder: string, prefix: string): number;
+}
+
 /** Starts every source, or none: what runs already is closed when a later one refuses. */
 export function openPowerLog(
-  run: RunFolder,
+  run: PowerRun,
   sources: readonly PowerSource[],
   options: PowerLogOptions,
 ): PowerLog {
@@ -149,7 +157,7 @@ function rememberTemperatures(
   }
 }
 
-function openChannel(run: RunFolder, source: PowerSource, options: PowerLogOptions): Channel {
+function openChannel(run: PowerRun, source: PowerSource, options: PowerLogOptions): Channel {
   const { period_ms, boot_id, openStream = streamHere } = options;
   const seg = run.nextSegment(run.powerFolder, source.name);
   const file = `${source.name}-${seg}.arrows`;

@@ -37,6 +37,7 @@ export const hints = {
   RUN_IN_USE: 'Wait for the other process to end, or stop it, before you touch this run.',
   RUN_PUBLISHED:
     'Use `perwatt results`, `compare` or `import show` for it; only a measured run can be reported, routed or resumed.',
+  RUN_TRAINING: 'Use `perwatt train show`, `train compare` or `train report` for it; it has no cells.',
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
   SANDBOX_UNAVAILABLE:

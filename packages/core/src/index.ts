@@ -187,8 +187,12 @@ export {
   type Table,
   type TableName,
   type TextRow,
+  type TrainEvalRow,
+  type TrainStepRow,
   tables,
   texts,
+  train_evals,
+  train_steps,
 } from './tables.js';
 export { chatWithToolsAsText, toolResponseText, toolsAsText } from './tools-as-text.js';
 export {

@@ -106,4 +106,14 @@ export { type SegmentOptions, SegmentWriter } from './segment-writer.js';
 export type { GaugeLoad, ServerLoad } from './server-load.js';
 export { csvLine, sqlJson, sqlText } from './sql-values.js';
 export type { ArraysOf, ListArray, NameArray, TextArray } from './table-arrays.js';
+export {
+  checkpointText,
+  createTrainingRun,
+  openTrainingRun,
+  type TrainingFacts,
+  type TrainingManifest,
+  type TrainingPatch,
+  type TrainingRun,
+  type TrainingSitting,
+} from './training-run.js';
 export { type Verification, verifyRun } from './verify-run.js';

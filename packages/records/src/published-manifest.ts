@@ -44,13 +44,22 @@ export const PublishedSchema = z.looseObject({
 });
 
 /** Whether a manifest's text is of a published run. False for what isn't JSON. */
-export function isPublished(text: string): boolean {
+export const isPublished = (text: string): boolean => kindOf(text) === 'published';
+
+/** The kind that a manifest's text names; null for a run of a matrix, and for what isn't JSON. */
+function kindOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'published';
+    return typeof value === 'object' && value !== null && 'kind' in value ? value.kind : null;
   } catch {
-    return false;
+    return null;
   }
+}
+
+/** Throws `RUN_TRAINING` when the manifest's text is of a training run, which has no cells. */
+export function refuseTraining(path: string, text: string): void {
+  if (kindOf(text) === 'training')
+    throw new PerwattError('RUN_TRAINING', `${path} holds a training, no run of a matrix`);
 }
 
 /** Throws `RUN_PUBLISHED` when the manifest's text is of a published run: it has no cells, and nothing to go on with. */

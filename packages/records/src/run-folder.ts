@@ -14,7 +14,7 @@ import {
   readChannels,
   readPower,
 } from './power-series.js';
-import { refusePublished } from './published-manifest.js';
+import { refusePublished, refuseTraining } from './published-manifest.js';
 import { nextSegment, readTable, type TableContent } from './read-tables.js';
 import { lockFolder } from './run-lock.js';
 
@@ -94,13 +94,15 @@ export function createRun(root: string, manifest: RunManifest): RunFolder {
 
 /**
  * Opens the run at `path`. Throws `RUN_NOT_FOUND` when there is none, `RUN_SCHEMA_NEWER` when a newer version made it,
- * `RUN_INVALID` when its manifest is broken, `RUN_PUBLISHED` when it holds imported figures (`readPublished` reads those).
+ * `RUN_INVALID` when its manifest is broken, `RUN_PUBLISHED` when it holds imported figures (`readPublished` reads those),
+ * `RUN_TRAINING` when it holds a training (`openTrainingRun` opens those).
  */
 export function openRun(path: string): RunFolder {
   const file = join(path, MANIFEST);
   const text = existsSync(path) ? readTextIfThere(file) : null;
   if (text === null) throw new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
   refusePublished(path, text);
+  refuseTraining(path, text);
   return runFolder(path, parseJsonFile<RunManifest>(file, text, RunSchema));
 }
 
