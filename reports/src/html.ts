@@ -23,15 +23,18 @@ const pictureOf = (sign: string): string => {
 };
 
 /**
- * Text made harmless inside elements and quoted attributes: direction marks that could disguise text are taken out,
- * control characters but tab and line feed become their pictures.
+ * Text that shows all it holds: direction marks that could disguise it are taken out, control characters but tab and line
+ * feed become their pictures.
  */
-export const escapeHtml = (text: string): string =>
+export const visibleText = (text: string): string =>
   text
     .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     .replace(/\r\n/g, '\n')
-    .replace(controls, pictureOf)
-    .replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
+    .replace(controls, pictureOf);
+
+/** Visible text made harmless inside elements and quoted attributes. */
+export const escapeHtml = (text: string): string =>
+  visibleText(text).replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign);
 
 function markupOf(part: Part): string {
   if (part === null) return '';
@@ -46,9 +49,9 @@ export const html = (trusted: TemplateStringsArray, ...values: readonly Part[]):
   markup: trusted.map((text, i) => (i === 0 ? text : `${markupOf(values[i - 1] ?? null)}${text}`)).join(''),
 });
 
-/** A value as JSON for a script element: nothing in it can end the element or begin a comment. */
+/** A value as JSON for a script element, its texts visible: nothing in it can end the element or begin a comment. */
 export const scriptJson = (value: unknown): Html => ({
-  markup: JSON.stringify(value)
+  markup: JSON.stringify(value, (_, own: unknown) => (typeof own === 'string' ? visibleText(own) : own))
     .replaceAll('<', '\\u003c')
     .replaceAll('\u2028', '\\u2028')
     .replaceAll('\u2029', '\\u2029'),

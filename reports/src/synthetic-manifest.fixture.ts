@@ -20,6 +20,8 @@ export interface SyntheticOptions {
   readonly endpoint?: string | null;
   /** A text that stands in a host's name, a prompt, a completion and a reason. */
   readonly text?: string;
+  /** A text that stands in completions alone. */
+  readonly completion?: string;
   /** Share of queries that fail in the last cell. */
   readonly failing?: number;
 }

@@ -163,7 +163,10 @@ function writeCell(world: World, cell: CellFile, failing: number): void {
   writers.calls.append(queries.flatMap(callRows));
   writers.texts.append(
     queries.flatMap((q) =>
-      textRows(q, { prompt: `What is 5 + 7? ${options.text}`, completion: `5 + 7 = 12 ${options.text}` }),
+      textRows(q, {
+        prompt: `What is 5 + 7? ${options.text}`,
+        completion: `5 + 7 = 12 ${options.text}${options.completion}`,
+      }),
     ),
   );
   const segments = Object.values(writers).map((writer) => writer.close());
@@ -273,6 +276,7 @@ export function syntheticRun(given: SyntheticOptions): RunFolder {
     protocol: 'standard',
     endpoint: null,
     text: '',
+    completion: '',
     failing: 0,
     ...given,
   };

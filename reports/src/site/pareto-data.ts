@@ -124,12 +124,13 @@ const pointsOf = (
 };
 
 /** All trade-offs of a site: every metric that two cells have, per data set and as means over data sets. */
-export function paretoData({ merged }: Site, comparables: readonly ComparableCell[]): ParetoData {
+export function paretoData({ merged, cells: own }: Site, comparables: readonly ComparableCell[]): ParetoData {
+  const runs = new Map(own.map(({ key, run }) => [key, run.results.run_id] as const));
   const { cells, models } = merged;
   const columns = metrics.filter(({ id }) => cells.some((cell) => cell.metrics[id].value !== null));
   const ids = columns.map(({ id }) => id);
   const groups = byWorkload(cells);
-  const pooled = pooledCells(merged);
+  const pooled = pooledCells(merged, (id) => runs.get(id) ?? '');
   return {
     columns: columns.map(({ id, title, unit, better }) => ({ id, title, unit, better })),
     models: models.map((name) => ({ name, colour: modelColour(models, name) })),

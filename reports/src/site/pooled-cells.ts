@@ -11,8 +11,11 @@ export interface PooledCells {
 
 const rest = pointAxes.filter((axis) => axis !== 'dataset');
 
-const configurationOf = ({ point }: CellResult): string =>
-  JSON.stringify(rest.map((axis) => point[axis] ?? null));
+/** The run of a cell, by the cell's id: the same point in two runs is two configurations. */
+type RunOf = (cell_id: string) => string;
+
+const configurationOf = ({ cell_id, point }: CellResult, runOf: RunOf): string =>
+  JSON.stringify([runOf(cell_id), ...rest.map((axis) => point[axis] ?? null)]);
 
 const boundaryOf = ({ energy: { boundary } }: CellResult): string =>
   JSON.stringify([boundary?.provenance ?? null, boundary?.domains.map(({ id }) => id).sort() ?? []]);
@@ -65,7 +68,7 @@ function meanFigure(figures: readonly MetricValue[]): MetricValue | null {
 
 const ranks = { valid: 0, flagged: 1, invalid: 2 } as const;
 
-function pooled(cells: readonly CellResult[]): CellResult[] {
+function pooled(cells: readonly CellResult[], runOf: RunOf): CellResult[] {
   const [first] = cells;
   if (first === undefined) return [];
   const figures = metrics.map(({ id }): [MetricId, MetricValue] => [
@@ -82,7 +85,7 @@ function pooled(cells: readonly CellResult[]): CellResult[] {
   return [
     {
       ...first,
-      cell_id: `mean ${configurationOf(first)}`,
+      cell_id: `mean ${configurationOf(first, runOf)}`,
       point: { ...first.point, dataset: 'mean' },
       metrics: Object.fromEntries(figures) as CellResult['metrics'],
       verdict: worst.verdict,
@@ -94,15 +97,15 @@ function pooled(cells: readonly CellResult[]): CellResult[] {
  * Every configuration that has one cell of each data set of its tier and boundary, as the plain mean over those data sets:
  * each counts the same, however many items it has. Half-widths add in squares, as of data sets that vary by themselves.
  */
-export function pooledCells({ cells }: Pick<RunResults, 'cells'>): PooledCells[] {
+export function pooledCells({ cells }: Pick<RunResults, 'cells'>, runOf: RunOf): PooledCells[] {
   return grouped(cells, boundaryOf).flatMap((alike): PooledCells[] => {
     const datasets = new Set(alike.map(({ point }) => point.dataset));
     if (datasets.size < 2) return [];
-    const whole = grouped(alike, configurationOf).filter(
+    const whole = grouped(alike, (cell) => configurationOf(cell, runOf)).filter(
       (own) =>
         own.length === datasets.size && new Set(own.map(({ point }) => point.dataset)).size === own.length,
     );
-    const means = whole.flatMap(pooled);
+    const means = whole.flatMap((own) => pooled(own, runOf));
     return means.length === 0 ? [] : [{ name: `mean over ${datasets.size} data sets`, cells: means }];
   });
 }

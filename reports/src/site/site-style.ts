@@ -28,7 +28,8 @@ main:focus { outline: none; }
 .theme:hover { color: var(--text); background: var(--card); }
 main { padding-top: 28px; }
 h1 { font-size: 1.85rem; letter-spacing: -0.015em; text-wrap: balance; }
-h2 { letter-spacing: -0.01em; }
+h2 { letter-spacing: -0.01em; overflow-wrap: anywhere; }
+p, dd, dt, summary { overflow-wrap: anywhere; }
 .lead { font-size: 1.05rem; color: var(--soft); max-width: 75ch; margin: 6px 0 18px; overflow-wrap: anywhere; }
 .foot { border-top: 1px solid var(--line); color: var(--soft); font-size: 0.84rem; padding: 18px 0 32px; margin-top: 24px; }
 .foot p { overflow-wrap: anywhere; }
@@ -59,9 +60,9 @@ select { text-overflow: ellipsis; }
 th[aria-sort] { padding: 0; }
 th button.sort { font: inherit; font-weight: 600; color: inherit; background: none; border: 0; padding: 7px 8px; width: 100%; text-align: inherit; cursor: pointer; white-space: nowrap; }
 th button.sort:hover { color: var(--mark); }
-th button.sort span::after { content: "↕"; opacity: 0.35; padding-left: 5px; font-weight: 400; }
-th[aria-sort="ascending"] button.sort span::after { content: "↑"; opacity: 1; }
-th[aria-sort="descending"] button.sort span::after { content: "↓"; opacity: 1; }
+th button.sort span::after { content: "↕"; content: "↕" / ""; opacity: 0.35; padding-left: 5px; font-weight: 400; }
+th[aria-sort="ascending"] button.sort span::after { content: "↑"; content: "↑" / ""; opacity: 1; }
+th[aria-sort="descending"] button.sort span::after { content: "↓"; content: "↓" / ""; opacity: 1; }
 table.wide thead th { position: sticky; top: 0; z-index: 1; }
 .badge.reason { color: var(--soft); border-style: dotted; margin: 2px 2px 0 0; }
 tbody tr:hover > * { background: color-mix(in srgb, var(--mark) 6%, var(--back)); }

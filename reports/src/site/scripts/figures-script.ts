@@ -10,7 +10,7 @@ const plotConfig = {
   toImageButtonOptions: { format: 'svg' },
   modeBarButtonsToRemove: ['lasso2d', 'select2d'],
 };
-const themed = (layout) => {
+const themed = (layout, place) => {
   const style = getComputedStyle(root);
   const colour = (name) => style.getPropertyValue(name).trim();
   const axes = Object.entries(layout)
@@ -21,7 +21,7 @@ const themed = (layout) => {
     ]);
   return {
     margin: { l: 56, r: 16, t: 16, b: 56 },
-    legend: { orientation: 'h', y: narrow.matches ? -0.3 : -0.2, yanchor: 'top', x: 0 },
+    legend: { orientation: 'h', y: -(narrow.matches ? 58 : 62) / Math.max(place.clientHeight - 120, 120), yanchor: 'top', x: 0, itemsizing: 'constant' },
     hoverlabel: { align: 'left', font: { size: 13 } },
     ...layout,
     paper_bgcolor: 'rgba(0,0,0,0)',
@@ -35,7 +35,7 @@ const drawFigure = async ({ id, data, layout }) => {
   const place = byId(id);
   if (place === null) return;
   try {
-    await Plotly.react(place, data, themed(layout), plotConfig);
+    await Plotly.react(place, data, themed(layout, place), plotConfig);
   } catch (error) {
     place.textContent = 'This figure could not be drawn: ' + error.message;
     return;

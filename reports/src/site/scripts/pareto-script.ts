@@ -111,7 +111,7 @@ const tradeFigure = trade === null ? null : (() => {
           type: 'scatter',
           mode: names.checked ? 'markers+text' : 'markers',
           name: label.replace(/[<>&]/g, '·') + (first.tier === '' ? '' : ' (' + first.tier + ')'),
-          ids: group.map(({ href }) => href),
+          ids: group.map(({ href, id }) => (href === '' ? id : href)),
           x: group.map(({ figures }) => fx * figures[x][0]),
           y: group.map(({ figures }) => fy * figures[y][0]),
           error_x: bars(group, x, colour),
@@ -139,7 +139,7 @@ const tradeFigure = trade === null ? null : (() => {
     return {
       id: 'pareto',
       data: [...lines, ...marks],
-      layout: { xaxis: axisOf(x, logX.checked, titleOf(x)), yaxis: axisOf(y, logY.checked, titleOf(y)), hovermode: 'closest', legend: { orientation: 'h', y: narrow.matches ? -0.3 : -0.16, yanchor: 'top', x: 0, itemsizing: 'constant' } },
+      layout: { xaxis: axisOf(x, logX.checked, titleOf(x)), yaxis: axisOf(y, logY.checked, titleOf(y)), hovermode: 'closest' },
     };
   };
   const list = (fronts, x, y, count) => {
