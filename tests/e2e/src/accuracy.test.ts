@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ggufFixture } from '@perwatt/test-kit';
 import { expect, test } from 'vitest';
 import { folderWith, onlyRun, repository, runCli } from './cli.js';
+import { reportText } from './report-text.js';
 
 const evil = '<script>window.broken=1</script>';
 const questions = Array.from({ length: 6 }, (_, i) => ({
@@ -43,7 +44,7 @@ test('pulled questions are asked, graded in both modes, reported, and graded aga
   const ran = await runCli(['run', 'matrix.yaml', '--power', 'none', '--quiet'], options);
   expect(ran.stderr).not.toContain('error[');
   const run = onlyRun(join(cwd, 'runs'));
-  const page = readFileSync(join(run, 'report/index.html'), 'utf8');
+  const page = reportText(run);
   expect(page).toContain('How answers were graded');
   expect(page).toMatch(/Unparsed: \d+/);
   expect(page).not.toContain('<script>window.broken');

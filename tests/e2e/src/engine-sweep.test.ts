@@ -6,6 +6,7 @@ import { parseMatrix } from '@perwatt/harness';
 import { openRun, verifyRun } from '@perwatt/records';
 import { describe, expect, test } from 'vitest';
 import { onlyRun, repository, runCli, temporaryFolder } from './cli.js';
+import { reportText } from './report-text.js';
 
 const perwatt = join(repository, 'packages/cli/bin/perwatt.js');
 const example = join(repository, 'examples/engine-sweep.yaml');
@@ -88,7 +89,7 @@ describe('a real server under load', async () => {
       expect(open.metrics['offered_per_s']?.value).toBeGreaterThan(0);
       expect(open.metrics['goodput_per_s']?.value).toBeGreaterThanOrEqual(0);
       expect(open.metrics['lag_p99_ns']?.value).toBeGreaterThanOrEqual(0);
-      const page = readFileSync(join(path, 'report/index.html'), 'utf8');
+      const page = reportText(path);
       for (const part of ['id="load-curve"', 'What the servers said', 'Engines that were started'])
         expect(page).toContain(part);
       expect(done.stdout).toContain('goodput/s');
