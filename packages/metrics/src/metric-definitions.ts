@@ -3,8 +3,8 @@ import { type Formula, parseFormula, symbolPowers, type TotalSymbol } from './fo
 /** Version of the metric definitions: what every name below means. Stored beside results. */
 export const METRIC_SPEC_VERSION = 1;
 
-/** Unit as shown; `1` is a plain ratio. */
-export type MetricUnit = '1' | 'W' | 'J' | '1/W' | '1/J' | '1/s' | 'ns';
+/** Unit as shown; `1` is a plain ratio, `tokens` and `calls` are counts. */
+export type MetricUnit = '1' | 'W' | 'J' | '1/W' | '1/J' | '1/s' | 'ns' | 'tokens' | 'calls';
 
 /** What energy a figure is of: what the meter says, less the loaded idle model, or less the idle host. */
 export type EnergyKind = 'gross' | 'net' | 'net_host';
@@ -285,15 +285,15 @@ const ofQueries = [
 /** What a query takes beside energy, the mean over queries. */
 // biome-ignore format: a table is read in columns
 const spent = ([
-  ['calls_per_query',         'mean(calls)',  'Calls per query',                     'neither', 'Mean number of calls that a query makes.'],
-  ['max_parallel',            'mean(peak)',   'Calls of a query at once',            'neither', 'Mean over queries of the most calls in flight at one moment.'],
-  ['output_tokens_per_query', 'mean(output)', 'Output tokens per query',             'lower',   'Mean over queries of the output tokens of all their calls.'],
-  ['sequential_tokens',       'mean(chain)',  'Sequential tokens per query',         'lower',   'Mean over queries of the output tokens on the longest chain of calls that had to follow one another: the floor of latency.'],
-  ['prompt_tokens_per_query', 'mean(prompt)', 'Prompt tokens per query',             'lower',   'Mean over queries of the prompt tokens of all their calls, cached ones included.'],
-  ['cached_tokens_per_query', 'mean(cached)', 'Cached prompt tokens per query',      'higher',  'Mean over queries of the prompt tokens that the server says it took from a cache.'],
-  ['billed_once_tokens',      'mean(once)',   'Prompt tokens per query, billed once', 'lower',  'Prompt tokens with what calls of one prefix have in common counted once: what a perfect prefix cache would leave to compute. Shares of tokens are those of characters.'],
-] as const).map(([id, formula, title, better, definition]) =>
-  metric([id, formula], [title, '1', better], { energy: null, window: 'queries', definition }),
+  ['calls_per_query',         'mean(calls)',  'Calls per query',                     'calls', 'neither', 'Mean number of calls that a query makes.'],
+  ['max_parallel',            'mean(peak)',   'Calls of a query at once',            'calls', 'neither', 'Mean over queries of the most calls in flight at one moment.'],
+  ['output_tokens_per_query', 'mean(output)', 'Output tokens per query',             'tokens', 'lower',   'Mean over queries of the output tokens of all their calls.'],
+  ['sequential_tokens',       'mean(chain)',  'Sequential tokens per query',         'tokens', 'lower',   'Mean over queries of the output tokens on the longest chain of calls that had to follow one another: the floor of latency.'],
+  ['prompt_tokens_per_query', 'mean(prompt)', 'Prompt tokens per query',             'tokens', 'lower',   'Mean over queries of the prompt tokens of all their calls, cached ones included.'],
+  ['cached_tokens_per_query', 'mean(cached)', 'Cached prompt tokens per query',      'tokens', 'higher',  'Mean over queries of the prompt tokens that the server says it took from a cache.'],
+  ['billed_once_tokens',      'mean(once)',   'Prompt tokens per query, billed once', 'tokens', 'lower',  'Prompt tokens with what calls of one prefix have in common counted once: what a perfect prefix cache would leave to compute. Shares of tokens are those of characters.'],
+] as const).map(([id, formula, title, unit, better, definition]) =>
+  metric([id, formula], [title, unit, better], { energy: null, window: 'queries', definition }),
 );
 
 const phases = [

@@ -12,7 +12,17 @@ test('docs/metrics.md is what the definitions say; else run `npm run docs:metric
 
 test('ids are unique, end in their unit, and every metric needs what its formula holds', () => {
   expect(new Set(metrics.map(({ id }) => id)).size).toBe(metrics.length);
-  const endings = { '1': '', W: '_w', J: '_j', '1/W': '_per_w', '1/J': '_per_j', '1/s': '_per_s', ns: '_ns' };
+  const endings = {
+    '1': '',
+    W: '_w',
+    J: '_j',
+    '1/W': '_per_w',
+    '1/J': '_per_j',
+    '1/s': '_per_s',
+    ns: '_ns',
+    tokens: '',
+    calls: '',
+  };
   for (const { id, unit, energy, needs } of metrics) {
     expect(id.endsWith(endings[unit]), id).toBe(true);
     expect(needs.includes('baseline'), id).toBe(energy === 'net' || energy === 'net_host');

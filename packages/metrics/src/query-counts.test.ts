@@ -51,7 +51,7 @@ describe('what a query takes', () => {
     ['cached_tokens_per_query', 10,              'as the server says'],
     ['billed_once_tokens',      (28 + 10) / 2,   '10 + 0 + 10 + 8 of the debate'],
   ])('%s is %d: %s', (id, value) => {
-    expect(valuesOf()[id]).toMatchObject({ value, n: 2, unit: '1', reason: null, note: null, provenance: null });
+    expect(valuesOf()[id]).toMatchObject({ value, n: 2, reason: null, note: null, provenance: null });
   });
 
   test('has the interval of whole items by Student’s t', () => {
