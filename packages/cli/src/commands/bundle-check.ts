@@ -5,6 +5,7 @@ import { openRun, verifyRun } from '@perwatt/records';
 import {
   CLAIMS_FILE,
   type ClaimComparison,
+  type ClaimOptions,
   compareClaims,
   differenceText,
   type EnergyRecheck,
@@ -42,7 +43,7 @@ Examples:
   perwatt bundle check submission.tgz --into /tmp/submission --json`;
 
 /** `perwatt bundle check`: works a submission out again. */
-export const bundleCheckCommand = (io: Io): Command =>
+export const bundleCheckCommand = (io: Io, version: string): Command =>
   new Command('check')
     .description('Work a submission out again and hold it to what it claims')
     .argument('<bundle>', 'file that `perwatt bundle` wrote')
@@ -56,7 +57,7 @@ export const bundleCheckCommand = (io: Io): Command =>
         const into = flags.into === undefined ? join(scratch, 'bundle') : resolve(io.cwd, flags.into);
         const file = resolve(io.cwd, path);
         const unpacked = await unpackBundle(file, { into, most_bytes: flags.maxBytes });
-        const checked = await checkUnpacked(into, unpacked);
+        const checked = await checkUnpacked(into, unpacked, version);
         if (flags.json) io.print(JSON.stringify(checked, null, 2));
         else print(io, relative(io.cwd, file), checked);
         if (checked.problems.length > 0) io.setExitCode(1);
@@ -84,11 +85,14 @@ interface Checked {
 async function checkUnpacked(
   folder: string,
   { manifest, bytes, problems }: UnpackedBundle,
+  version: string,
 ): Promise<Checked> {
   const run = join(folder, RUN_FOLDER);
   const verified = verifyRun(run);
   const energy = recheckEnergy(openRun(run));
-  const claims = await heldToClaims(run, join(folder, CLAIMS_FILE));
+  const claims = await heldToClaims(run, join(folder, CLAIMS_FILE), {
+    unclaimed: manifest.perwatt_version === version ? 'refuse' : 'ignore',
+  });
   const [first, ...more] = claims.differences;
   return {
     run_id: manifest.run_id,
@@ -110,7 +114,7 @@ async function checkUnpacked(
   };
 }
 
-async function heldToClaims(run: string, file: string): Promise<ClaimComparison> {
+async function heldToClaims(run: string, file: string, options: ClaimOptions): Promise<ClaimComparison> {
   const found: unknown = JSON.parse(resultsJson(await computeResults(openRun(run))));
   let claimed: unknown;
   try {
@@ -122,7 +126,7 @@ async function heldToClaims(run: string, file: string): Promise<ClaimComparison>
       { cause },
     );
   }
-  return compareClaims(claimed, found);
+  return compareClaims(claimed, found, options);
 }
 
 function print(

@@ -28,7 +28,7 @@ Examples:
   perwatt bundle check submission.tgz`;
 
 /** `perwatt bundle`: a run as one file that its receiver can work out again. */
-export const bundleCommand = (io: Io): Command =>
+export const bundleCommand = (io: Io, version: string): Command =>
   new Command('bundle')
     .description('Pack a run as a submission that its receiver can work out again, or check one')
     .argument('[run]', 'run folder')
@@ -37,7 +37,7 @@ export const bundleCommand = (io: Io): Command =>
     .option('--keep <name...>', 'names that stay as they are')
     .option('--json', 'print what was packed as JSON')
     .addHelpText('after', help)
-    .addCommand(bundleCheckCommand(io))
+    .addCommand(bundleCheckCommand(io, version))
     .action((path: string | undefined, flags: BundleFlags) =>
       withScratch((scratch) => pack(path, flags, { io, scratch })),
     );
