@@ -64,6 +64,13 @@ export {
   compareClaims,
   differenceText,
 } from './publish/compare-claims.js';
+export {
+  type ChangedFact,
+  type ChangedFigure,
+  diffResults,
+  type ResultsDiff,
+  type StoredResults,
+} from './publish/diff-results.js';
 export { type DrawnFigure, type DrawOptions, drawFigures } from './publish/draw-figures.js';
 export { type PackedBundle, packBundle } from './publish/pack-bundle.js';
 export { type PrivateFacts, type PublishWorld, privateFactsOf } from './publish/private-facts.js';

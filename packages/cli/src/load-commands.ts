@@ -23,6 +23,7 @@ const loaders: Readonly<Record<string, Load>> = {
   report: async ({ io }) => (await import('./commands/report.js')).reportCommand(io),
   publish: async ({ io }) => (await import('./commands/publish.js')).publishCommand(io),
   bundle: async ({ io, version }) => (await import('./commands/bundle.js')).bundleCommand(io, version),
+  diff: async ({ io }) => (await import('./commands/diff.js')).diffCommand(io),
   results: async ({ io }) => (await import('./commands/results.js')).resultsCommand(io),
   compare: async ({ io }) => (await import('./commands/compare.js')).compareCommand(io),
   route: async ({ io }) => (await import('./commands/route.js')).routeCommand(io),

@@ -45,7 +45,8 @@ export function figuresOf(
 
 const said = (value: string | number | null | undefined): string => String(value ?? 'not known');
 
-function workloadOf(cell: CellResult): Record<string, string> {
+/** What must be the same for two cells to have worked on the same, in words; empty where nothing is known of it. */
+export function workloadOf(cell: CellResult): Record<string, string> {
   const { provenance } = cell;
   if (provenance === null) return {};
   const { dataset, grader } = provenance;
@@ -56,9 +57,10 @@ function workloadOf(cell: CellResult): Record<string, string> {
   };
 }
 
-function circumstancesOf(
+/** What else made the figures of a cell, in words. */
+export function circumstancesOf(
   cell: CellResult,
-  { protocol, perwatt_version }: RunResults,
+  { protocol, perwatt_version }: Pick<RunResults, 'protocol' | 'perwatt_version'>,
 ): Record<string, string> {
   const endpoint = cell.provenance?.endpoint;
   return {
