@@ -69,6 +69,16 @@ item ─┼▶ main ─┼▶ any right? ──▶ coverage
       '`rounds` calls in one chain: sequential tokens are all tokens. As many again for a verifier that is a model.',
     source: 'arXiv 2408.03314',
   },
+  compute_optimal: {
+    title: 'Compute-optimal mix of attempts and revisions',
+    picture: `      ┌▶ main ─┐                ┌─ low ──▶ more attempts ─┐
+item ─┼▶ main ─┼▶ do they agree? ┤                         ├▶ vote ──▶ answer
+      └▶ main ─┘                └─ high ─▶ revisions ─────┘`,
+    protocol:
+      "A fixed number of calls. The first are independent attempts; the share of them that agree puts the item into a bin, the hardest first. `parallel` says for each bin which share of the remaining calls are new attempts; the others revise the leading answer in one chain. All answers vote.\n\nThe right shares are found on a calibration split, a data set of other questions of the same kind: run it with one cell for each share (`{ id: p0, kind: compute_optimal, edges: [], parallel: [0] }`, `[0.5]`, `[1]`), then\n\n```sh\nperwatt query RUN \"with told as (select q.strategy, q.score, q.energy_gross_j j, cast(regexp_extract(t.detail, 'agreement ([0-9.]+)', 1) as double) agreement from queries q join texts t on t.query_id = q.query_id and t.kind = 'answer' where q.status = 'answered') select round(agreement, 3) agreement, strategy, count(*) n, avg(score) accuracy, sum(j) calibration_j from told group by all order by agreement, accuracy desc\"\n```\n\nlists for each agreement which share was right most often, and the joules that the calibration took, which belong beside the joules that it saves. The defaults are not calibrated: they are the direction of the paper. Its bins are fifths of the pass rate, which nobody knows of a new question; the agreement of the first attempts stands for it here.",
+    costs: '`calls` calls; 2 + revisions deep.',
+    source: 'arXiv 2408.03314',
+  },
   budget_forcing: {
     title: 'Budget forcing',
     picture: `prompt + <think> ──▶ main ──▶ "Wait" ──▶ main ──▶ … ──▶ </think> Final Answer: ──▶ main ──▶ answer

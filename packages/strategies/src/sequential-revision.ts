@@ -26,7 +26,8 @@ export const SequentialRevisionParams = z.strictObject({
 /** Parameters that were checked, defaults filled in. */
 export type SequentialRevisionParams = z.infer<typeof SequentialRevisionParams>;
 
-const again =
+/** What a model is told that is to look over its answer. */
+export const again =
   'Look over your answer once more: recompute each step, mend what is wrong. Then give your final answer in the form that was asked for.';
 
 /** Asks, then lets the model revise its own answer round by round. Its calls stand in one chain: sequential tokens are all tokens. */

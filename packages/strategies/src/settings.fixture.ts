@@ -104,6 +104,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     params: { rounds: 3, select: 'verifier' },
     respond: byRole({ verifier: () => 'Score: 8' }),
   },
+  compute_optimal: { params: { calls: 5, probes: 2, edges: [], parallel: [0.5] }, respond: solves },
   budget_forcing: { params: { thinking_tokens: 8, ignores: 2 }, respond: solves },
   debate: { params: {}, respond: byRole({ summariser: () => 'All say 42.' }) },
   prove_verify_refine: {

@@ -3,6 +3,7 @@ import { bestOfN } from './best-of-n.js';
 import { type Budget, budgeted, parseBudget } from './budget.js';
 import { budgetForcing } from './budget-forcing.js';
 import { cascade } from './cascade.js';
+import { computeOptimal } from './compute-optimal.js';
 import { debate } from './debate.js';
 import { delegate } from './delegate.js';
 import { envReact } from './env-react.js';
@@ -28,6 +29,7 @@ const all: readonly Strategy[] = [
   erased(bestOfN),
   erased(repeatedSampling),
   erased(sequentialRevision),
+  erased(computeOptimal),
   erased(budgetForcing),
   erased(debate),
   erased(proveVerifyRefine),

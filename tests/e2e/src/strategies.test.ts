@@ -108,6 +108,7 @@ const plain = `
     - { id: best_of_n, bind: { verifier: other } }
     - { id: repeated_sampling, attempts: 4 }
     - { id: sequential_revision }
+    - { id: compute_optimal, calls: 4, probes: 2, edges: [1], parallel: [1, 0] }
     - { id: budget_forcing, thinking_tokens: 16 }
     - { id: debate }
     - { id: prove_verify_refine, pool: 2, verifications: 2, bind: { verifier: other } }

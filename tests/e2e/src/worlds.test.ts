@@ -165,8 +165,8 @@ axes:
     - { id: house, kind: household, level: 1, limit: 1, max_tokens: 12 }
     - { id: shop, kind: shop, level: 1, limit: 1, max_tokens: 12 }
   strategy:
-    - { id: bare, kind: env_react, max_steps: 2 }
-    - { id: taught, kind: env_react, max_steps: 2, skills: on }
+    - { id: bare, kind: env_react, max_steps: 2, admissible: false }
+    - { id: taught, kind: env_react, max_steps: 2, admissible: false, skills: on }
 power: { sources: [] }
 `,
       );
