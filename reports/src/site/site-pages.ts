@@ -1,4 +1,5 @@
 import type { ComparableCell } from '../compare/comparable.js';
+import { kernelsPage } from '../kernels/kernels-page.js';
 import { acceleratorsPage } from './accelerators-page.js';
 import { loadPage } from './load-page.js';
 import { methodPage } from './method-page.js';
@@ -20,6 +21,7 @@ export function sitePages(site: Site, comparables: readonly ComparableCell[]): S
     loadPage(site),
     modelsPage(site, comparables),
     routingPage(site),
+    kernelsPage(site.runs),
     methodPage(site),
   ];
   return pages.filter((page) => page !== null);
