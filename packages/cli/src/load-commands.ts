@@ -47,6 +47,8 @@ const loaders: Readonly<Record<string, Load>> = {
   call: async ({ io }) => (await import('./commands/call.js')).callCommand(io),
   serve: async ({ io }) => (await import('./commands/serve.js')).serveCommand(io),
   import: async ({ io, version }) => (await import('./commands/import.js')).importCommand(io, version),
+  completions: async (parts) =>
+    (await import('./commands/completions.js')).completionsCommand(parts.io, () => loadCommands([], parts)),
   footprint: async ({ io }) => (await import('./commands/footprint.js')).footprintCommand(io),
 };
 

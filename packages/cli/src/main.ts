@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PerwattError } from '@perwatt/core';
 import { Command, CommanderError } from 'commander';
+import { addExamples } from './help-examples.js';
 import type { Io } from './io.js';
 import { loadCommands } from './load-commands.js';
 
@@ -57,6 +58,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   )
   .exitOverride();
 for (const command of await loadCommands(process.argv.slice(2), { io, version })) program.addCommand(command);
+addExamples(program);
 for (const command of withSubcommands(program))
   command.exitOverride().configureHelp({ showGlobalOptions: true });
 

@@ -24,7 +24,8 @@ interface Flags {
 
 const examples = `
 Examples:
-  perwatt catalogue models
+  perwatt catalogue models list
+  perwatt catalogue accelerators list
   perwatt catalogue models show qwen3-30b-a3b
   perwatt catalogue accelerators show "NVIDIA H100 80GB HBM3" --json
   perwatt catalogue models show my-model --file my-catalogue.yaml
