@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { CallRow } from '@perwatt/core';
 import { openRun } from '@perwatt/records';
+import { strategies } from '@perwatt/strategies';
 import { expect, onTestFinished, test } from 'vitest';
-import { onlyRun, runCli, temporaryFolder } from './cli.js';
+import { onlyRun, repository, runCli, temporaryFolder } from './cli.js';
 
 /** What one request met, in the order they came. */
 const meetings = [
@@ -88,6 +89,10 @@ async function serveFaults(): Promise<Served> {
   return Object.assign(served, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` });
 }
 
+/** Kinds of the strategies that a text names. */
+const named = (texts: string) =>
+  new Set([...texts.matchAll(/\{ id: (\w+)(?:, kind: (\w+))?/g)].map(([, id, kind]) => kind ?? id));
+
 const sum = (values: readonly (number | null)[]) =>
   values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
@@ -101,6 +106,7 @@ function longestChain(calls: readonly CallRow[]): number {
   return Math.max(0, ...calls.map(chain));
 }
 
+const router = join(repository, 'examples/strategies-router.json');
 const plain = `
     - { id: single }
     - { id: self_consistency }
@@ -116,56 +122,76 @@ const plain = `
     - { id: spawn_join, max_turns: 2 }
     - { id: team_vote, bind: { strong: other, weak: m } }
     - { id: route_threshold, bind: { strong: other, weak: m } }
+    - { id: route_learned, router: '${router}', bind: { strong: other, weak: m } }
     - { id: cascade, bind: { strong: other, weak: m } }
     - { id: frugal, kind: debate, budget: { calls: 4 } }`;
 
 // biome-ignore format: a table is read in columns
-test.each<readonly [dataset: string, strategies: string, why: string]>([
+const cases: readonly (readonly [dataset: string, strategies: string, why: string])[] = [
   ['arithmetic, level: 1',  plain,                                                            'questions'],
   ['multi-hop, level: 1',   '\n    - { id: minion, bind: { strong: other, weak: m } }\n    - { id: minions, max_rounds: 2, max_jobs: 4, bind: { strong: other, weak: m } }\n    - { id: keyed, kind: delegate, reading: keys, max_turns: 2 }', 'questions about passages'],
   ['household, level: 1',   '\n    - { id: env_react, max_steps: 3 }\n    - { id: taught, kind: env_react, skills: on, max_steps: 2 }', 'a world'],
   ['code_f, level: 1',      '\n    - { id: propose_solve }\n    - { id: evolve, iterations: 2 }', 'programs'],
-])('over a server that fails in many ways the books of %s close: %s', async (dataset, strategies) => {
-  const server = await serveFaults();
-  const folder = temporaryFolder();
-  writeFileSync(
-    join(folder, 'matrix.yaml'),
-    `
+];
+
+test('every strategy is put to it', () => {
+  const texts = cases.map(([, text]) => text).join('');
+  expect([...named(texts)].sort()).toEqual(
+    strategies()
+      .map(({ id }) => id)
+      .sort(),
+  );
+});
+
+test.each(cases)(
+  'over a server that fails in many ways the books of %s close: %s',
+  async (dataset, matrix) => {
+    const server = await serveFaults();
+    const folder = temporaryFolder();
+    writeFileSync(
+      join(folder, 'matrix.yaml'),
+      `
 name: strategies
 protocol: quick
 order: as-written
 axes:
   model: [{ id: m, endpoint: here }]
   dataset: [{ id: items, kind: ${dataset}, limit: 3, max_tokens: 32 }]
-  strategy:${strategies}
+  strategy:${matrix}
   load: [{ concurrency: 2 }]
 models: [{ id: other, endpoint: here }]
 power: { sources: [] }
 endpoints:
   here: { url: '${server.url}', headers_timeout_s: 5, idle_timeout_s: 5 }
 `,
-  );
-  const { code, stderr } = await runCli(['run', 'matrix.yaml', '--quiet', '--no-report', '--no-compact'], { cwd: folder });
-  expect({ code, stderr: code === 2 ? stderr : '' }).not.toMatchObject({ code: 2 });
-  const run = openRun(onlyRun(join(folder, 'runs')));
-  const cells = run.cells();
-  expect(cells).toHaveLength(strategies.match(/- \{/g)!.length);
-  const calls = cells.flatMap(({ cell_id }) => run.readCalls(cell_id).rows);
-  expect(calls).toHaveLength(sum(Object.values(server.met)));
-  const counted = calls.filter(({ token_source }) => token_source === 'server_usage');
-  expect(sum(counted.map((call) => call.completion_tokens))).toBe(server.billed);
-  expect(server.open).toBe(0);
-  for (const { cell_id } of cells) {
-    const measured = run.readCalls(cell_id).rows.filter(({ phase }) => phase === 'measure');
-    const queries = run.readQueries(cell_id).rows;
-    expect(queries).toHaveLength(3);
-    for (const query of queries) {
-      const own = measured.filter((call) => call.query_id === query.query_id);
-      expect(query).toMatchObject({
-        calls: own.length,
-        completion_tokens: own.some((call) => call.completion_tokens === null) ? null : sum(own.map((c) => c.completion_tokens)),
-      });
-      if (query.sequential_tokens !== null) expect(query.sequential_tokens).toBe(longestChain(own));
+    );
+    const { code, stderr } = await runCli(['run', 'matrix.yaml', '--quiet', '--no-report', '--no-compact'], {
+      cwd: folder,
+    });
+    expect({ code, stderr: code === 2 ? stderr : '' }).not.toMatchObject({ code: 2 });
+    const run = openRun(onlyRun(join(folder, 'runs')));
+    const cells = run.cells();
+    expect(cells).toHaveLength(matrix.match(/- \{/g)!.length);
+    const calls = cells.flatMap(({ cell_id }) => run.readCalls(cell_id).rows);
+    expect(calls).toHaveLength(sum(Object.values(server.met)));
+    const counted = calls.filter(({ token_source }) => token_source === 'server_usage');
+    expect(sum(counted.map((call) => call.completion_tokens))).toBe(server.billed);
+    expect(server.open).toBe(0);
+    for (const { cell_id } of cells) {
+      const measured = run.readCalls(cell_id).rows.filter(({ phase }) => phase === 'measure');
+      const queries = run.readQueries(cell_id).rows;
+      expect(queries).toHaveLength(3);
+      for (const query of queries) {
+        const own = measured.filter((call) => call.query_id === query.query_id);
+        expect(query).toMatchObject({
+          calls: own.length,
+          completion_tokens: own.some((call) => call.completion_tokens === null)
+            ? null
+            : sum(own.map((c) => c.completion_tokens)),
+        });
+        if (query.sequential_tokens !== null) expect(query.sequential_tokens).toBe(longestChain(own));
+      }
     }
-  }
-}, 120_000);
+  },
+  120_000,
+);
