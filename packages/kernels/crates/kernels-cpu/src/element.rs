@@ -1,0 +1,134 @@
+#![expect(clippy::inline_always, reason = "an instruction set reaches only what is inlined into its entry")]
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+
+use crate::isa::Isa;
+
+/// A floating type that loops read and write; they compute in f32.
+pub trait Element: Pod + Send + Sync {
+    /// Eight of them, exactly.
+    fn widen<I: Isa>(isa: I, from: &[Self; 8]) -> [f32; 8];
+
+    /// Eight, to nearest with ties to even.
+    fn narrow<I: Isa>(isa: I, from: &[f32; 8]) -> [Self; 8];
+
+    /// One, exactly.
+    fn to_f32(self) -> f32;
+
+    /// One, to nearest with ties to even.
+    fn from_f32(value: f32) -> Self;
+
+    /// All as f32, in `scratch` (of the same length) unless they are that already.
+    fn as_f32<'a, I: Isa>(isa: I, from: &'a [Self], scratch: &'a mut [f32]) -> &'a [f32] {
+        widen_all(isa, from, scratch);
+        scratch
+    }
+}
+
+impl Element for f32 {
+    #[inline(always)]
+    fn widen<I: Isa>(_isa: I, from: &[Self; 8]) -> [f32; 8] {
+        *from
+    }
+
+    #[inline(always)]
+    fn narrow<I: Isa>(_isa: I, from: &[f32; 8]) -> [Self; 8] {
+        *from
+    }
+
+    fn to_f32(self) -> f32 {
+        self
+    }
+
+    fn from_f32(value: f32) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn as_f32<'a, I: Isa>(_isa: I, from: &'a [Self], _scratch: &'a mut [f32]) -> &'a [f32] {
+        from
+    }
+}
+
+impl Element for f16 {
+    #[inline(always)]
+    fn widen<I: Isa>(isa: I, from: &[Self; 8]) -> [f32; 8] {
+        isa.widen_f16(from)
+    }
+
+    #[inline(always)]
+    fn narrow<I: Isa>(isa: I, from: &[f32; 8]) -> [Self; 8] {
+        isa.narrow_f16(from)
+    }
+
+    fn to_f32(self) -> f32 {
+        Self::to_f32(self)
+    }
+
+    fn from_f32(value: f32) -> Self {
+        Self::from_f32(value)
+    }
+}
+
+impl Element for bf16 {
+    #[inline(always)]
+    fn widen<I: Isa>(_isa: I, from: &[Self; 8]) -> [f32; 8] {
+        from.map(|x| f32::from_bits(u32::from(x.to_bits()) << 16))
+    }
+
+    #[inline(always)]
+    fn narrow<I: Isa>(_isa: I, from: &[f32; 8]) -> [Self; 8] {
+        from.map(Self::from_f32)
+    }
+
+    fn to_f32(self) -> f32 {
+        Self::to_f32(self)
+    }
+
+    fn from_f32(value: f32) -> Self {
+        Self::from_f32(value)
+    }
+}
+
+/// All of `from` as f32 in `to`, which is as long.
+#[inline(always)]
+pub(crate) fn widen_all<I: Isa, E: Element>(isa: I, from: &[E], to: &mut [f32]) {
+    let ((blocks, rest), (wide, wide_rest)) = (from.as_chunks::<8>(), to.as_chunks_mut::<8>());
+    for (block, wide) in blocks.iter().zip(wide) {
+        *wide = E::widen(isa, block);
+    }
+    for (x, wide) in rest.iter().zip(wide_rest) {
+        *wide = x.to_f32();
+    }
+}
+
+/// All of `from`, rounded, in `to`, which is as long.
+#[inline(always)]
+pub(crate) fn narrow_all<I: Isa, E: Element>(isa: I, from: &[f32], to: &mut [E]) {
+    let ((blocks, rest), (narrow, narrow_rest)) = (from.as_chunks::<8>(), to.as_chunks_mut::<8>());
+    for (block, narrow) in blocks.iter().zip(narrow) {
+        *narrow = E::narrow(isa, block);
+    }
+    for (x, narrow) in rest.iter().zip(narrow_rest) {
+        *narrow = E::from_f32(*x);
+    }
+}
+
+/// Σ a·b in 32 sums.
+#[inline(always)]
+pub(crate) fn dot<I: Isa, E: Element>(isa: I, a: &[E], b: &[f32]) -> f32 {
+    let mut sums = [[0f32; 8]; 4];
+    let ((blocks, rest), (others, other_rest)) = (a.as_chunks::<32>(), b.as_chunks::<32>());
+    for (block, other) in blocks.iter().zip(others) {
+        let (parts, other_parts) = (block.as_chunks::<8>().0, other.as_chunks::<8>().0);
+        for ((sum, part), other) in sums.iter_mut().zip(parts).zip(other_parts) {
+            let wide = E::widen(isa, part);
+            for lane in 0..8 {
+                sum[lane] = isa.fma(wide[lane], other[lane], sum[lane]);
+            }
+        }
+    }
+    let total: f32 = sums.as_flattened().iter().sum();
+    rest.iter().zip(other_rest).fold(total, |total, (a, b)| total + a.to_f32() * b)
+}

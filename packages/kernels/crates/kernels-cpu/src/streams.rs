@@ -1,0 +1,48 @@
+#![expect(clippy::inline_always, reason = "an instruction set reaches only what is inlined into its entry")]
+
+use kernels_core::TRIAD_SCALAR;
+use rayon::prelude::*;
+
+use crate::{
+    element::Element,
+    isa::{Isa, Work, on_best},
+};
+
+/// Elements that one core takes at a time.
+const PIECE: usize = 1 << 17;
+
+/// out = a.
+pub(crate) fn copy(a: &[u8], out: &mut [u8]) {
+    let pieces = out.par_chunks_mut(8 * PIECE).zip(a.par_chunks(8 * PIECE));
+    pieces.for_each(|(out, a)| out.copy_from_slice(a));
+}
+
+/// out = a + q·b.
+pub(crate) fn triad<E: Element>(a: &[E], b: &[E], out: &mut [E]) {
+    let pieces = out.par_chunks_mut(PIECE).zip(a.par_chunks(PIECE)).zip(b.par_chunks(PIECE));
+    pieces.for_each(|((out, a), b)| on_best(Triad { a, b, out }));
+}
+
+struct Triad<'a, E> {
+    a: &'a [E],
+    b: &'a [E],
+    out: &'a mut [E],
+}
+
+impl<E: Element> Work for Triad<'_, E> {
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let ((a, a_rest), (b, b_rest)) = (self.a.as_chunks::<8>(), self.b.as_chunks::<8>());
+        let (out, out_rest) = self.out.as_chunks_mut::<8>();
+        for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+            let (mut sum, b) = (E::widen(isa, a), E::widen(isa, b));
+            for lane in 0..8 {
+                sum[lane] = isa.fma(TRIAD_SCALAR, b[lane], sum[lane]);
+            }
+            *out = E::narrow(isa, &sum);
+        }
+        for ((out, a), b) in out_rest.iter_mut().zip(a_rest).zip(b_rest) {
+            *out = E::from_f32(isa.fma(TRIAD_SCALAR, b.to_f32(), a.to_f32()));
+        }
+    }
+}
