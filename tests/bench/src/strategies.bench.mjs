@@ -183,9 +183,9 @@ async function busyShare(items) {
   }
 }
 
-export async function run({ long = false } = {}) {
-  const rounds = long ? 9 : 3;
-  const calls = long ? 60_000 : 12_000;
+const parts = (process.env.PERWATT_BENCH_PARTS ?? 'cost,busy').split(',');
+
+async function costs({ rounds, calls }) {
   const { items } = await loadDataset(
     { kind: 'arithmetic', options: { level: 2 }, limit: 500 },
     { root: '/', seed: 1 },
@@ -203,16 +203,31 @@ export async function run({ long = false } = {}) {
       most_ms: Math.max(...times),
     });
   }
-  const busy = await busyShare(1000);
-  const lines = [
-    `CPU time of a call with a model that answers at once, ${calls} calls, median of ${rounds}; at most ${MOST_CPU_MS} ms`,
-    ...rows.map(
-      ({ strategy, cpu_ms, least_ms, most_ms }) =>
-        `${strategy.padEnd(18)} ${cpu_ms.toFixed(3)} ms  (${least_ms.toFixed(3)} to ${most_ms.toFixed(3)})`,
-    ),
-    `a debate of 3 members in 2 rounds, ${IN_FLIGHT} queries at a time at ${IN_FLIGHT} slots of ${SERVICE_MS} ms: ${busy.calls} calls in ${busy.seconds.toFixed(1)} s, slots busy ${(100 * busy.share).toFixed(1)} %; at least ${100 * LEAST_BUSY} %`,
-    `load average ${(loadavg()[0] ?? 0).toFixed(0)}`,
-  ];
-  const passed = rows.every(({ cpu_ms }) => cpu_ms <= MOST_CPU_MS) && busy.share >= LEAST_BUSY;
-  return { passed, lines, data: { rows, busy } };
+  return rows;
+}
+
+const costLines = (rows, { rounds, calls }) => [
+  `CPU time of a call with a model that answers at once, ${calls} calls, median of ${rounds}; at most ${MOST_CPU_MS} ms`,
+  ...rows.map(
+    ({ strategy, cpu_ms, least_ms, most_ms }) =>
+      `${strategy.padEnd(18)} ${cpu_ms.toFixed(3)} ms  (${least_ms.toFixed(3)} to ${most_ms.toFixed(3)})`,
+  ),
+];
+
+const busyLine = ({ calls, seconds, share }) =>
+  `a debate of 3 members in 2 rounds, ${IN_FLIGHT} queries at a time at ${IN_FLIGHT} slots of ${SERVICE_MS} ms: ${calls} calls in ${seconds.toFixed(1)} s, slots busy ${(100 * share).toFixed(1)} %; at least ${100 * LEAST_BUSY} %`;
+
+export async function run({ long = false } = {}) {
+  const size = long ? { rounds: 9, calls: 60_000 } : { rounds: 3, calls: 12_000 };
+  const rows = parts.includes('cost') ? await costs(size) : [];
+  const busy = parts.includes('busy') ? await busyShare(1000) : null;
+  return {
+    passed: rows.every(({ cpu_ms }) => cpu_ms <= MOST_CPU_MS) && (busy === null || busy.share >= LEAST_BUSY),
+    lines: [
+      ...(rows.length === 0 ? [] : costLines(rows, size)),
+      ...(busy === null ? [] : [busyLine(busy)]),
+      `load average ${(loadavg()[0] ?? 0).toFixed(0)}`,
+    ],
+    data: { rows, busy },
+  };
 }
