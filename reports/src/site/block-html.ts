@@ -8,6 +8,9 @@ const MOST_ROWS = 300;
 /** A table of more rows scrolls by itself. */
 const MOST_OPEN = 24;
 
+/** Texts up to this long stay on one line. */
+const SHORT = 28;
+
 /** A grid as a table; nothing where it has no rows. */
 export function gridHtml({ columns, rows }: Grid, label: string): Html {
   if (rows.length === 0) return html``;
@@ -20,7 +23,7 @@ export function gridHtml({ columns, rows }: Grid, label: string): Html {
         if (i === 0) return html`<th scope="row">${text}</th>`;
         return columns[i]?.right === true
           ? html`<td class="n">${text}</td>`
-          : html`<td class="name">${text}</td>`;
+          : html`<td class="${text.length > SHORT ? 'name' : 'short'}">${text}</td>`;
       })}</tr>`,
   );
   const more =
@@ -28,7 +31,7 @@ export function gridHtml({ columns, rows }: Grid, label: string): Html {
       ? html`<p class="soft small">The first ${MOST_ROWS} of ${rows.length} rows.</p>`
       : html``;
   const tall = lines.length > MOST_OPEN ? ' tall' : '';
-  return html`<div class="scroll${tall}" tabindex="0" role="region" aria-label="${label}"><table><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>${more}`;
+  return html`<div class="scroll${tall}" tabindex="0" role="region" aria-label="${label}"><table class="grid"><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>${more}`;
 }
 
 /** Lines below a table; those that begin with blanks belong to the line before. */

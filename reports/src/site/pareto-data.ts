@@ -58,12 +58,7 @@ const pointFigure = (metric: MetricValue): PointFigure =>
       ];
 
 /** Trade-offs whose fronts are drawn again and again; in the others a front has the intervals of its points. */
-const drawnPairs = [
-  'energy_per_query_j',
-  'power_w',
-  'energy_per_output_token_j',
-  'sequential_tokens',
-] as const;
+const drawnPairs = ['energy_per_query_j', 'sequential_tokens'] as const;
 
 function sharesOf(comparables: readonly ComparableCell[]): ParetoData['shares'] {
   const known = comparables.some(({ contributions }) => contributions !== null);

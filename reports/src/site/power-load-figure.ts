@@ -38,6 +38,8 @@ export function powerLoadFigure(merged: RunResults): Figure | null {
   const accelerators = [...new Set(cells.map(({ point }) => point.accelerator))];
   const axes = shownAxes(merged.cells);
   const [tier = null] = cells.map(({ energy }) => unmeasured(energy.boundary?.provenance ?? null));
+  const told = new Set<string>();
+  const legendAxes = axes.filter((axis) => axis === 'model' || axis === 'accelerator');
   const data = lineGroups(cells).flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
@@ -45,23 +47,23 @@ export function powerLoadFigure(merged: RunResults): Figure | null {
     const idle = loadedIdle(first);
     const at = Math.max(accelerators.indexOf(first.point.accelerator), 0);
     const colour = modelColour(merged.models, first.point.model);
+    const name = plain(cellName(first, legendAxes));
+    const showlegend = !told.has(name);
+    told.add(name);
     return [
       {
         type: 'scatter',
         mode: 'lines+markers',
-        name: plain(
-          cellName(
-            first,
-            axes.filter((axis) => axis !== 'load'),
-          ),
-        ),
+        name,
+        legendgroup: name,
+        showlegend,
         ids: ['', ...sorted.map(({ cell_id }) => cellAddress(cell_id))].slice(idle === null ? 1 : 0),
         x: [...(idle === null ? [] : [0]), ...sorted.map(speed)],
         y: [...(idle === null ? [] : [idle]), ...sorted.map(power)],
         customdata: [
-          ...(idle === null ? [] : ['idle, model loaded']),
+          ...(idle === null ? [] : [`${name}: idle, model loaded`]),
           ...sorted.map(
-            (cell) => `${plain(cell.point.load)}: ${formatMetric(cell.metrics.tokens_per_s)} tokens/s`,
+            (cell) => `${plain(cellName(cell, axes))}<br>${formatMetric(cell.metrics.tokens_per_s)} tokens/s`,
           ),
         ],
         hovertemplate: '%{customdata}<br>%{y:.3g} W<extra></extra>',

@@ -64,6 +64,7 @@ th button.sort span::after { content: "↕"; content: "↕" / ""; opacity: 0.35;
 th[aria-sort="ascending"] button.sort span::after { content: "↑"; content: "↑" / ""; opacity: 1; }
 th[aria-sort="descending"] button.sort span::after { content: "↓"; content: "↓" / ""; opacity: 1; }
 table.wide thead th { position: sticky; top: 0; z-index: 1; }
+td.short { white-space: nowrap; } table.grid tbody th { white-space: normal; min-width: 130px; max-width: 300px; }
 .badge.reason { color: var(--soft); border-style: dotted; margin: 2px 2px 0 0; }
 tbody tr:hover > * { background: color-mix(in srgb, var(--mark) 6%, var(--back)); }
 .scroll.tall { max-height: 78vh; overflow-y: auto; }

@@ -183,7 +183,9 @@ describe.skipIf(!here)('in a browser', { timeout: 300_000 }, () => {
         expect(await evaluate<number>(page, 'document.querySelectorAll(".plot:empty").length'), name).toBe(0);
         if (site === 'plain') expect(await findings(page), name).toEqual([]);
         await page.setViewportSize({ width: 360, height: 800 });
-        expect(await evaluate<number>(page, overflow), `${name} at 360 px`).toBe(0);
+        await expect
+          .poll(() => evaluate<number>(page, overflow), { message: `${name} at 360 px`, timeout: 20_000 })
+          .toBe(0);
         expect(trouble, name).toEqual([]);
         await page.context().close();
       }
