@@ -12,7 +12,7 @@ async function said(...args: string[]): Promise<string> {
 test('the list names every strategy', async () => {
   const text = await said('list');
   expect(text).toContain('self_consistency');
-  expect(JSON.parse(await said('list', '--json'))).toHaveLength(20);
+  expect(JSON.parse(await said('list', '--json'))).toHaveLength(21);
 });
 
 test('a strategy is shown with its drawing, parameters and what others published, apart', async () => {
