@@ -64,10 +64,10 @@ KERNEL(128) attention(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRI
         for (int j = 0; j < OWNED_KEYS; ++j) mark[j] = 0.0f;
         for (int c = 0; c < D; ++c) {
             const float value = query[mine * PITCH + c];
-#pragma unroll
+            UNROLL
             for (int j = 0; j < OWNED_KEYS; ++j) mark[j] = FMA(value, tile[(eighth + 8 * j) * PITCH + c], mark[j]);
         }
-#pragma unroll
+        UNROLL
         for (int j = 0; j < OWNED_KEYS; ++j) {
             const u32 key = k0 + eighth + 8 * j;
             if (key >= end || (CAUSAL && key > row)) mark[j] = LOWEST;
@@ -92,7 +92,7 @@ KERNEL(128) attention(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRI
         for (int j = 0; j < BK; ++j) {
             const float weight = score[mine * SCORES + j];
             sum += weight;
-#pragma unroll
+            UNROLL
             for (int i = 0; i < OWNED; ++i) {
                 const int quad = eighth + 8 * i < DQ ? eighth + 8 * i : DQ - 1;
                 for (int e = 0; e < 4; ++e) held[i][e] = FMA(weight, tile[j * PITCH + quad * 4 + e], held[i][e]);

@@ -26,7 +26,7 @@ KERNEL(128) decode(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRICT 
         unpack(q[((size_t)BZ * HEADS + head0) * DV + i], value);
         for (int e = 0; e < VEC; ++e) query[i * VEC + e] = value[e] * SCALE;
     }
-#pragma unroll
+    UNROLL
     for (int g = 0; g < TOGETHER; ++g) {
         highest[g] = LOWEST;
         sum[g] = 0.0f;
@@ -34,7 +34,7 @@ KERNEL(128) decode(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRICT 
     }
     BAR;
     for (u32 k0 = first; k0 < end; k0 += AT_ONCE) {
-#pragma unroll
+        UNROLL
         for (int s = 0; s < 2; ++s) {
             const u32 at = 16u * s + TID / 8u;
             float dot[TOGETHER];
@@ -43,13 +43,13 @@ KERNEL(128) decode(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRICT 
                 for (u32 c = TID % 8u; c < DV; c += 8u) {
                     float value[VEC];
                     unpack(k[key_base + (size_t)(k0 + at) * DV + c], value);
-#pragma unroll
+                    UNROLL
                     for (int g = 0; g < TOGETHER; ++g)
                         for (int e = 0; e < VEC; ++e) dot[g] = FMA(query[g * D + c * VEC + e], value[e], dot[g]);
                 }
             }
 #if defined(WARP)
-#pragma unroll
+            UNROLL
             for (int g = 0; g < TOGETHER; ++g) {
                 for (int o = 4; o > 0; o >>= 1) dot[g] += __shfl_xor_sync(0xffffffffu, dot[g], o);
                 if (TID % 8u == 0u) score[g * AT_ONCE + at] = k0 + at < end ? dot[g] : LOWEST;
@@ -68,7 +68,7 @@ KERNEL(128) decode(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRICT 
         BAR;
 #endif
         float next[TOGETHER];
-#pragma unroll
+        UNROLL
         for (int g = 0; g < TOGETHER; ++g) {
             next[g] = highest[g];
             for (int j = 0; j < AT_ONCE; ++j) next[g] = MAX(next[g], score[g * AT_ONCE + j]);
@@ -76,11 +76,11 @@ KERNEL(128) decode(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRICT 
         BAR;
         for (u32 i = TID; i < TOGETHER * AT_ONCE; i += 128u) {
             float most = LOWEST;
-#pragma unroll
+            UNROLL
             for (int g = 0; g < TOGETHER; ++g) most = i / AT_ONCE == g ? next[g] : most;
             score[i] = EXP(score[i] - most);
         }
-#pragma unroll
+        UNROLL
         for (int g = 0; g < TOGETHER; ++g) {
             const float keep = EXP(highest[g] - next[g]);
             highest[g] = next[g];
@@ -92,7 +92,7 @@ KERNEL(128) decode(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRICT 
             for (u32 j = crew; j < AT_ONCE && k0 + j < end; j += CREWS) {
                 float value[VEC];
                 unpack(v[key_base + (size_t)(k0 + j) * DV + column], value);
-#pragma unroll
+                UNROLL
                 for (int g = 0; g < TOGETHER; ++g) {
                     const float weight = score[g * AT_ONCE + j];
                     sum[g] += weight;
@@ -102,7 +102,7 @@ KERNEL(128) decode(GLOBAL const words* RESTRICT q, GLOBAL const words* RESTRICT 
         }
         BAR;
     }
-#pragma unroll
+    UNROLL
     for (int g = 0; g < TOGETHER; ++g) {
         for (int e = 0; e < VEC; ++e) joined[TID * VEC + e] = out[g][e];
         joined_sum[TID] = sum[g];

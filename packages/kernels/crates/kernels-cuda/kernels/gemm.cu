@@ -42,7 +42,7 @@ KERNEL(256) gemm(GLOBAL const words* RESTRICT a, GLOBAL const words* RESTRICT b,
         }
 #endif
         BAR;
-#pragma unroll
+        UNROLL
         for (int k = 0; k < KT; ++k) {
             float left[TILE], right[TILE];
             for (int i = 0; i < TILE; ++i) left[i] = tile_a[k * PITCH + ty + 16 * i];

@@ -43,7 +43,7 @@ KERNEL(256) gemm_int8(GLOBAL const u32* RESTRICT a, GLOBAL const u32* RESTRICT b
         }
 #endif
         BAR;
-#pragma unroll
+        UNROLL
         for (int k = 0; k < KW; ++k) {
             u32 left[TILE], right[TILE];
             for (int i = 0; i < TILE; ++i) left[i] = tile_a[k * PITCH + ty + 16 * i];

@@ -11,16 +11,16 @@ KERNEL(128) gemv(GLOBAL const words* RESTRICT w, GLOBAL const words* RESTRICT x,
     const u32 vector0 = BY * BT;
     SUM sum[4 * BT];
     for (int i = 0; i < 4 * BT; ++i) sum[i] = 0;
-#pragma unroll 2
+    UNROLL_BY(2)
     for (u32 i = TID; i < KV; i += 128u) {
 #if defined(IN_I8)
         words rows[4];
-#pragma unroll
+        UNROLL
         for (int r = 0; r < 4; ++r) rows[r] = w[(size_t)(row0 + r < M ? row0 + r : M - 1) * KV + i];
-#pragma unroll
+        UNROLL
         for (int v = 0; v < BT; ++v) {
             const words vector = x[(size_t)(vector0 + v < BATCH ? vector0 + v : BATCH - 1) * KV + i];
-#pragma unroll
+            UNROLL
             for (int r = 0; r < 4; ++r) {
                 sum[4 * v + r] = dot4(rows[r].x, vector.x, sum[4 * v + r]);
                 sum[4 * v + r] = dot4(rows[r].y, vector.y, sum[4 * v + r]);
@@ -30,13 +30,13 @@ KERNEL(128) gemv(GLOBAL const words* RESTRICT w, GLOBAL const words* RESTRICT x,
         }
 #else
         float rows[4][VEC];
-#pragma unroll
+        UNROLL
         for (int r = 0; r < 4; ++r) unpack(w[(size_t)(row0 + r < M ? row0 + r : M - 1) * KV + i], rows[r]);
-#pragma unroll
+        UNROLL
         for (int v = 0; v < BT; ++v) {
             float vector[VEC];
             unpack(x[(size_t)(vector0 + v < BATCH ? vector0 + v : BATCH - 1) * KV + i], vector);
-#pragma unroll
+            UNROLL
             for (int r = 0; r < 4; ++r)
                 for (int e = 0; e < VEC; ++e) sum[4 * v + r] = FMA(rows[r][e], vector[e], sum[4 * v + r]);
         }

@@ -29,26 +29,26 @@ KERNEL(128) gemv_int4(GLOBAL const u32* RESTRICT w, GLOBAL const scale_element* 
     const u32 vector0 = BY * BT;
     SUM sum[4 * BT];
     for (int i = 0; i < 4 * BT; ++i) sum[i] = 0.0f;
-#pragma unroll 4
+    UNROLL_BY(4)
     for (u32 i = TID; i < KW; i += 128u) {
         float rows[4][8];
-#pragma unroll
+        UNROLL
         for (int r = 0; r < 4; ++r) {
             const u32 row = row0 + r < M ? row0 + r : M - 1;
             const u32 at = row * SCALES + i * 8u / PER;
             const u32 word = w[(size_t)row * KW + i];
             const float scale = SCALE_OF(scales[at]);
             const float zero = ZERO(at);
-#pragma unroll
+            UNROLL
             for (int e = 0; e < 8; ++e) rows[r][e] = ((float)((word >> (4 * e)) & 15u) - zero) * scale;
         }
-#pragma unroll
+        UNROLL
         for (int v = 0; v < BT; ++v) {
             const size_t first = (size_t)(vector0 + v < BATCH ? vector0 + v : BATCH - 1) * KV + i * 8u / VEC;
             float vector[8];
-#pragma unroll
+            UNROLL
             for (int part = 0; part < 8 / VEC; ++part) unpack(x[first + part], vector + part * VEC);
-#pragma unroll
+            UNROLL
             for (int r = 0; r < 4; ++r)
                 for (int e = 0; e < 8; ++e) sum[4 * v + r] = FMA(rows[r][e], vector[e], sum[4 * v + r]);
         }

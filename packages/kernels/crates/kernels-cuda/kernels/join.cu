@@ -3,7 +3,7 @@
 #define SCRATCH (4 * 4 * BT)
 FUNC SUM join(SUM* sum, SHARED_POINTER SUM* scratch) {
     SUM total = 0;
-#pragma unroll
+    UNROLL
     for (int i = 0; i < 4 * BT; ++i) {
         for (int o = 16; o > 0; o >>= 1) sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], o);
         if (TID % 32u == 0u) scratch[(TID / 32u) * 4 * BT + i] = sum[i];

@@ -20,6 +20,8 @@
 #define LOG(value) log(value)
 #define MAX(a, b) fmax(a, b)
 #define FMA(a, b, c) fma(a, b, c)
+#define UNROLL
+#define UNROLL_BY(times)
 #else
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 #define FUNC static __device__ __forceinline__
@@ -40,6 +42,9 @@
 #define LOG(value) logf(value)
 #define MAX(a, b) fmaxf(a, b)
 #define FMA(a, b, c) fmaf(a, b, c)
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLL PRAGMA(unroll)
+#define UNROLL_BY(times) PRAGMA(unroll times)
 #if !defined(__HIP__)
 #define WARP 1
 #define PTX 1

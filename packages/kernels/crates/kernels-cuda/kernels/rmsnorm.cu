@@ -8,7 +8,7 @@ KERNEL(GROUP) rmsnorm(GLOBAL const words* RESTRICT x, GLOBAL const words* RESTRI
     float squares = 0.0f;
 #if HELD > 0
     float held[HELD][VEC];
-#pragma unroll
+    UNROLL
     for (int i = 0; i < HELD; ++i) {
         unpack(TID + GROUP * i < DV ? row[TID + GROUP * i] : no_words(), held[i]);
         for (int e = 0; e < VEC; ++e) squares = FMA(held[i][e], held[i][e], squares);
@@ -22,7 +22,7 @@ KERNEL(GROUP) rmsnorm(GLOBAL const words* RESTRICT x, GLOBAL const words* RESTRI
 #endif
     const float scale = RSQRT(group_sum(squares, scratch) / (float)D + EPSILON);
 #if HELD > 0
-#pragma unroll
+    UNROLL
     for (int i = 0; i < HELD; ++i) {
         const u32 at = TID + GROUP * i;
         if (at < DV) {

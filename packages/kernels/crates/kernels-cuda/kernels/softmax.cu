@@ -9,7 +9,7 @@ KERNEL(GROUP) softmax(GLOBAL const words* RESTRICT x, GLOBAL words* RESTRICT out
     float sum = 0.0f;
 #if HELD > 0
     float held[HELD][VEC];
-#pragma unroll
+    UNROLL
     for (int i = 0; i < HELD; ++i) {
         if (TID + GROUP * i < NV) {
             unpack(row[TID + GROUP * i], held[i]);
@@ -19,7 +19,7 @@ KERNEL(GROUP) softmax(GLOBAL const words* RESTRICT x, GLOBAL words* RESTRICT out
         for (int e = 0; e < VEC; ++e) peak = MAX(peak, held[i][e]);
     }
     const float highest = group_max(peak, scratch);
-#pragma unroll
+    UNROLL
     for (int i = 0; i < HELD; ++i) {
         for (int e = 0; e < VEC; ++e) {
             held[i][e] = EXP(held[i][e] - highest);
@@ -27,7 +27,7 @@ KERNEL(GROUP) softmax(GLOBAL const words* RESTRICT x, GLOBAL words* RESTRICT out
         }
     }
     const float scale = 1.0f / group_sum(sum, scratch);
-#pragma unroll
+    UNROLL
     for (int i = 0; i < HELD; ++i) {
         if (TID + GROUP * i < NV) {
             for (int e = 0; e < VEC; ++e) held[i][e] *= scale;

@@ -2,12 +2,21 @@
 //! NVRTC compiles on the spot.
 //!
 //! Everything of CUDA is opened when it is first needed, so that this builds and starts on any machine; where something is
-//! missing, [`CudaBackend`] says what. The host code has not yet run on a GPU; the kernels have, as OpenCL C, against their
-//! f64 references.
+//! missing, [`CudaBackend`] says what. The host code has not yet run on a GPU; the kernels have, as `OpenCL` C on a CPU,
+//! against their f64 references.
 
+mod backend;
+mod cublaslt;
+mod driver;
+mod library;
+mod nvrtc;
 mod plan;
 mod plan_attention;
+mod prepared;
 mod source;
 
+pub use backend::CudaBackend;
+pub use library::preload;
+pub use nvrtc::{Image, compile};
 pub use plan::{CUBLASLT, MEMCPY, Plan, Slot, Step, candidates, plan};
 pub use source::{Defines, Source};

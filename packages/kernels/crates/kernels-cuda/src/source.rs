@@ -68,9 +68,9 @@ impl Defines {
 }
 
 impl Source {
-    /// The source with its definitions, as CUDA C, HIP or OpenCL C.
+    /// The source with its definitions, as CUDA C, HIP or `OpenCL` C.
     pub fn text(self, defines: &Defines) -> String {
-        let defined = defines.0.iter().map(|(name, value)| format!("#define {name} {value}\n"));
-        defined.chain(self.parts.iter().map(|part| (*part).to_owned())).collect()
+        let head = defines.0.iter().map(|(name, value)| format!("#define {name} {value}\n"));
+        head.chain(self.parts.iter().map(|part| (*part).to_owned())).collect()
     }
 }

@@ -1,9 +1,19 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, env};
 
 use kernels_core::{Backend, Device, DeviceId, DeviceInfo, DeviceKind, KernelError};
 use wgpu::{Backends, DeviceType};
 
 use crate::device::WgpuDevice;
+
+/// Variables that change which driver is found and what it does.
+const VARIABLES: [&str; 6] = [
+    "LP_NUM_THREADS",
+    "MESA_VK_DEVICE_SELECT",
+    "RADV_DEBUG",
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "VK_INSTANCE_LAYERS",
+];
 
 /// Devices that wgpu reaches by Vulkan, Metal or Direct3D 12.
 ///
@@ -63,7 +73,7 @@ fn why_none(instance: &wgpu::Instance) -> KernelError {
     let options = wgpu::RequestAdapterOptions::default();
     match pollster::block_on(instance.request_adapter(&options)) {
         Err(wgpu::RequestAdapterError::NotFound { active_backends, .. }) if active_backends.is_empty() => {
-            let library = match std::env::consts::OS {
+            let library = match env::consts::OS {
                 "windows" => "vulkan-1.dll and d3d12.dll",
                 "macos" => "Metal.framework",
                 _ => "libvulkan.so.1",
@@ -131,6 +141,9 @@ fn describe(id: String, adapter: &wgpu::Adapter) -> DeviceInfo {
         last_level_cache_bytes: None,
         compute_units: None,
         notes,
-        environment: BTreeMap::new(),
+        environment: VARIABLES
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?)))
+            .collect(),
     }
 }
