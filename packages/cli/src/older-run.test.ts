@@ -63,11 +63,25 @@ describe('a run of the first version of the schema', () => {
       'calls,samples,channels',
       '21,70,0',
     ]);
+    const later =
+      'SELECT count(*) AS n, count(prefix_key) AS keys, count(shared_prefix_tokens) AS shared FROM calls';
+    expect(await perwatt(queryCommand, 'old', later, '--csv')).toEqual(['n,keys,shared', '21,0,0']);
   });
 
   test('reports the figures that it had then', async () => {
     const [json = ''] = await perwatt(reportCommand, 'old', '--out', 'report', '--json');
     const { cells } = JSON.parse(json);
+    const spent = cells.map(
+      ({ metrics }: { metrics: Record<string, { value: number | null; reason: string | null }> }) => [
+        metrics['max_parallel']?.value,
+        metrics['sequential_tokens']?.value,
+        metrics['billed_once_tokens']?.reason,
+      ],
+    );
+    expect(spent).toEqual([
+      [2, 8, 'tokens_unknown'],
+      [1, 8, 'tokens_unknown'],
+    ]);
     const found = cells.map((cell: { metrics: Record<string, { value: number }> }) =>
       ['accuracy', 'power_w', 'energy_per_query_j', 'energy_per_output_token_j', 'tokens_per_s'].map(
         (metric) => cell.metrics[metric]?.value,
