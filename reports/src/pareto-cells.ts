@@ -3,12 +3,12 @@ import type { CellResult } from './results-types.js';
 
 type Candidate = Omit<CellResult, 'on_front'>;
 
-/** What cells must share for a front to mean something: the questions, the tier of their energy, and its boundary. */
-const workloadOf = ({ point, energy }: Candidate): string =>
+/** What cells must share for a front to mean something: the questions, the tier of their energy, and the scopes that it is of. */
+const workloadOf = ({ point, energy: { boundary } }: Candidate): string =>
   JSON.stringify([
     point.dataset,
-    energy.boundary?.provenance ?? null,
-    energy.boundary?.domains.map(({ id }) => id).sort() ?? [],
+    boundary?.provenance ?? null,
+    [...new Set(boundary?.domains.map(({ scope }) => scope))].sort(),
   ]);
 
 /** Cells in groups that may be compared, in the order they first appear. */

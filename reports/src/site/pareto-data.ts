@@ -2,6 +2,7 @@ import { PerwattError } from '@perwatt/core';
 import { type MetricId, type MetricValue, metrics } from '@perwatt/metrics';
 import { modelColour } from '../colours.js';
 import type { ComparableCell } from '../compare/comparable.js';
+import { boundaryText } from '../compare/comparable-run.js';
 import { compareFronts } from '../compare/compare-fronts.js';
 import { formatMetric, unmeasured } from '../format.js';
 import { byWorkload } from '../pareto-cells.js';
@@ -82,9 +83,9 @@ function sharesOf(comparables: readonly ComparableCell[]): ParetoData['shares'] 
 function groupName(cells: readonly CellResult[]): string {
   const [first] = cells;
   if (first === undefined) return '';
-  const { boundary } = first.energy;
-  const domains = boundary?.domains.map(({ id }) => id).join(' + ') ?? 'no energy';
-  return `${plain(first.point.dataset)} (${boundary === null ? domains : `${boundary.provenance}, ${plain(domains)}`})`;
+  const boundary = boundaryText(first.energy);
+  const tier = first.energy.boundary?.provenance;
+  return `${plain(first.point.dataset)} (${boundary === null || tier === undefined ? 'no energy' : `${tier}, ${boundary}`})`;
 }
 
 /** Groups whose data sets are told by name alone where that is enough. */

@@ -18,7 +18,10 @@ const configurationOf = ({ cell_id, point }: CellResult, runOf: RunOf): string =
   JSON.stringify([runOf(cell_id), ...rest.map((axis) => point[axis] ?? null)]);
 
 const boundaryOf = ({ energy: { boundary } }: CellResult): string =>
-  JSON.stringify([boundary?.provenance ?? null, boundary?.domains.map(({ id }) => id).sort() ?? []]);
+  JSON.stringify([
+    boundary?.provenance ?? null,
+    [...new Set(boundary?.domains.map(({ scope }) => scope))].sort(),
+  ]);
 
 function grouped(cells: readonly CellResult[], keyOf: (cell: CellResult) => string): CellResult[][] {
   const groups = new Map<string, CellResult[]>();
