@@ -68,6 +68,14 @@ export const Kernels = z
       .enum(activationTypes)
       .optional()
       .describe('Type of activations and cache; default: that of floating weights, else `f16`'),
+    threads: z
+      .int()
+      .positive()
+      .max(4096)
+      .optional()
+      .describe(
+        "Threads of the processor's kernels: as many as the engine has, to explain its times; default: all",
+      ),
     time_s: z
       .number()
       .positive()

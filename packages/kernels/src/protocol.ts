@@ -57,6 +57,8 @@ export type KernelRequest =
       readonly timing: TimingOptions;
       readonly energy: EnergyOptions | null;
       readonly power: PowerPlace;
+      /** Threads of the processor's kernels; null for all that there are. */
+      readonly threads: number | null;
     };
 
 const figure = z.number();

@@ -26,6 +26,7 @@ const job = (specs: readonly KernelSpec[]): KernelJob => ({
   timing: { most_ns: 1e9, deviation_ratio: 0.01 },
   energy: null,
   power: { root: '/', libraries: {} },
+  threads: null,
 });
 
 /** Silence that programs which hang are allowed, ms: long against the start of a process. */

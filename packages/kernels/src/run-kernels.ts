@@ -21,6 +21,8 @@ export interface KernelJob {
   /** How energy is measured; null where it isn't. */
   readonly energy: EnergyOptions | null;
   readonly power: PowerPlace;
+  /** Threads of the processor's kernels; null for all that there are. */
+  readonly threads: number | null;
 }
 
 export interface RunKernelsOptions extends Omit<KernelProcessOptions, 'onEvent'> {

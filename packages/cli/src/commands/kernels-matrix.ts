@@ -25,6 +25,7 @@ export const matrixKernels = (io: Io, world: KernelsWorld): KernelRunner => ({
         timing: { most_ns: kernels.time_s * 1e9, deviation_ratio: 0.005 },
         energy: kernels.energy ? { windows: 3, least_ns: 5e9 } : null,
         deadline_ms: kernels.deadline_s * 1000,
+        threads: kernels.threads ?? null,
       },
       { io, world, signal, onProgress },
     );

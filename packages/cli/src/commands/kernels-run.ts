@@ -28,6 +28,7 @@ interface RunFlags extends ChoiceFlags, ModelFlags {
   readonly time: number;
   readonly energy?: boolean;
   readonly windows: number;
+  readonly threads?: number;
   readonly out: string;
   readonly run?: string;
   readonly quiet?: boolean;
@@ -69,6 +70,11 @@ export const kernelsRunCommand = (io: Io, world: KernelsWorld): Command =>
     )
     .option('--energy', 'measure energy too: half a minute for each implementation')
     .addOption(new Option('--windows <n>', 'windows of energy').argParser(whole(2, 100)).default(3))
+    .addOption(
+      new Option('--threads <n>', "threads of the processor's kernels; default: all").argParser(
+        whole(1, 4096),
+      ),
+    )
     .option('--out <dir>', 'folder that session folders are made in', 'runs')
     .option('--run <folder>', 'keep the rows in this run or session folder')
     .option('--quiet', 'no progress')
@@ -88,6 +94,7 @@ async function run(flags: RunFlags, io: Io, world: KernelsWorld): Promise<void> 
     timing: { most_ns: flags.time * 1e6, deviation_ratio: 0.005 },
     energy: flags.energy ? { windows: flags.windows, least_ns: 5e9 } : null,
     deadline_ms: flags.deadline,
+    threads: flags.threads ?? null,
   };
   const onProgress = flags.quiet ? () => {} : progressOn(io);
   try {

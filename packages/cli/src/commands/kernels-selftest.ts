@@ -88,6 +88,7 @@ async function checkDevice(
       timing: { most_ns: 1e9, deviation_ratio: 0.05 },
       energy: null,
       power: powerPlace(io),
+      threads: null,
     },
     {
       program: world.program(),

@@ -37,6 +37,8 @@ export interface SessionPlan {
   readonly timing: TimingOptions;
   readonly energy: EnergyOptions | null;
   readonly deadline_ms: number;
+  /** Threads of the processor's kernels; null for all that there are. */
+  readonly threads: number | null;
 }
 
 export interface SessionContext {
@@ -154,6 +156,7 @@ async function runOn(
         timing: plan.timing,
         energy: plan.energy,
         power: powerPlace(io),
+        threads: plan.threads,
       },
       {
         program: world.program(),

@@ -1,5 +1,4 @@
 //! The Node binding: conversions only. Anything that decides something is in `kernels-run`.
-#![expect(missing_docs, reason = "napi generates items that have none")]
 #![expect(clippy::needless_pass_by_value, reason = "napi hands values over")]
 
 use kernels_run::{Event, PROTOCOL_VERSION, PowerMeters, answer, backends};
@@ -24,6 +23,6 @@ pub fn answer_request(request: String, on_event: Function<String, ()>) -> napi::
             problem.get_or_insert(error);
         }
     };
-    answer(&request, &backends(), &PowerMeters, &mut send);
+    answer(&request, &backends, &PowerMeters, &mut send);
     problem.map_or(Ok(()), Err)
 }

@@ -22,18 +22,22 @@ pub trait Meters {
 }
 
 /// Answers `request`, a JSON text, by handing events to `send`. Nothing of what goes wrong is lost: it is an event.
+///
+/// `backends` makes those there are, for so many threads of the processor.
 pub fn answer(
     request: &str,
-    backends: &[Box<dyn Backend>],
+    backends: &dyn Fn(Option<usize>) -> Vec<Box<dyn Backend>>,
     meters: &dyn Meters,
     send: &mut dyn FnMut(&Event),
 ) {
     let done = match serde_json::from_str::<Request>(request) {
         Err(error) => Err(fault("request", &error.to_string())),
         Ok(Request::List { version, specs, skip }) => {
-            spoken(version).map(|()| list(backends, &specs, &skip, send))
+            spoken(version).map(|()| list(&backends(None), &specs, &skip, send))
         }
-        Ok(Request::Run(run)) => spoken(run.version).and_then(|()| run_all(&run, backends, meters, send)),
+        Ok(Request::Run(run)) => {
+            spoken(run.version).and_then(|()| run_all(&run, &backends(run.threads), meters, send))
+        }
     };
     if let Err(error) = done {
         send(&Event::Failed { error_code: error.code().to_owned(), reason: error.to_string() });

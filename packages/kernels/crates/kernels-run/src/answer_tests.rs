@@ -135,8 +135,9 @@ impl Meters for NoMeters {
 }
 
 fn asked(request: &Value) -> Vec<Value> {
-    let backends: Vec<Box<dyn Backend>> =
-        vec![Box::new(Fake { id: "fake", absent: false }), Box::new(Fake { id: "gone", absent: true })];
+    let backends = |_threads| -> Vec<Box<dyn Backend>> {
+        vec![Box::new(Fake { id: "fake", absent: false }), Box::new(Fake { id: "gone", absent: true })]
+    };
     let mut events = Vec::new();
     answer(&request.to_string(), &backends, &NoMeters, &mut |event| {
         events.push(serde_json::to_value(event).unwrap_or_default());
@@ -294,7 +295,7 @@ fn a_counter_that_fails_is_no_failure_of_the_kernel() {
         }
     }
     let request = run_request(&json!({ "energy": { "windows": 2, "least_ns": 1 } }));
-    let backends: Vec<Box<dyn Backend>> = vec![Box::new(Fake { id: "fake", absent: false })];
+    let backends = |_threads| -> Vec<Box<dyn Backend>> { vec![Box::new(Fake { id: "fake", absent: false })] };
     let mut rows = Vec::new();
     answer(&request.to_string(), &backends, &BrokenMeters, &mut |event| {
         if let Event::Result { row, .. } = event {

@@ -1,11 +1,22 @@
-//! The backends of this build, those of the vendors' libraries first.
+//! The backends of this build.
 
 use kernels_core::Backend;
 
 /// Every backend of this build. None of them opens anything yet.
-pub fn backends() -> Vec<Box<dyn Backend>> {
+///
+/// `threads` is how many the processor's kernels use; None for all that this process may.
+pub fn backends(threads: Option<usize>) -> Vec<Box<dyn Backend>> {
     vec![
+        #[cfg(feature = "cpu")]
+        Box::new(cpu(threads)),
         #[cfg(feature = "wgpu")]
         Box::new(kernels_wgpu::WgpuBackend),
     ]
+}
+
+#[cfg(feature = "cpu")]
+fn cpu(threads: Option<usize>) -> kernels_cpu::CpuBackend {
+    let own = kernels_cpu::CpuOptions::of_process();
+    let threads = threads.unwrap_or(own.threads).clamp(1, own.threads);
+    kernels_cpu::CpuBackend::new(kernels_cpu::CpuOptions { threads, ..own })
 }

@@ -43,6 +43,9 @@ pub struct Run {
     pub energy: Option<Energy>,
     /// Where power sources look.
     pub power: Power,
+    /// Threads of the processor's kernels; None for all that there are.
+    #[serde(default)]
+    pub threads: Option<usize>,
 }
 
 /// One kernel to run.
