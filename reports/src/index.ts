@@ -100,4 +100,24 @@ export {
 export type { SiteRun } from './site/site-model.js';
 export type { SitePage } from './site/site-page.js';
 export { type SiteOptions, writeSite } from './site/write-site.js';
+export {
+  commonTarget,
+  curveToTarget,
+  type Effort,
+  type EffortRatio,
+  effortRatios,
+  efforts,
+  type TargetRule,
+} from './training/curve-to-target.js';
+export {
+  accountTraining,
+  NO_GAIN,
+  reportOf,
+  type TrainingAccount,
+  type TrainingFigure,
+  type TrainingReport,
+} from './training/training-account.js';
+export type { TrainingEnergy, TrainingJoules, TrainingLedger } from './training/training-energy.js';
+export { trainingPage } from './training/training-page.js';
+export { writeTrainingReport } from './training/write-training-report.js';
 export { readPlotlySource, type WrittenReport, writeReport } from './write-report.js';

@@ -31,6 +31,11 @@ const loaders: Readonly<Record<string, Load>> = {
   export: async ({ io }) => (await import('./commands/export.js')).exportCommand(io),
   verify: async ({ io }) => (await import('./commands/verify.js')).verifyCommand(io),
   merge: async ({ io }) => (await import('./commands/merge.js')).mergeCommand(io),
+  train: async ({ io, version }) =>
+    (await import('./commands/train.js')).trainCommand(io, {
+      makeDeps: (await world()).makeDeps(io, version),
+      version,
+    }),
   doctor: async ({ io }) =>
     (await import('./commands/doctor.js')).doctorCommand(io, (await world()).doctorProbes(io)),
   agent: async ({ io }) => (await import('./commands/agent.js')).agentCommand(io),

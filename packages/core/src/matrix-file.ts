@@ -286,6 +286,16 @@ const Point = z
   )
   .describe('Axis values by name; a cell matches when every named axis does');
 
+const Train = z.strictObject({
+  id: name.optional().describe('Name of the training in its run; default: the recipe'),
+  recipe: z.string().min(1).describe('Recipe, as `perwatt train list` names it'),
+  seeds: z.int().min(1).max(1000).default(4).describe('Seeds, from 0'),
+  set: z
+    .record(z.string(), scalar)
+    .default({})
+    .describe('Parameters of the recipe; it rejects those it does not know'),
+});
+
 /** The YAML file that names a matrix. Strict: an unknown key is an error. */
 export const MatrixFile = z.strictObject({
   version: z.literal(MATRIX_VERSION).default(MATRIX_VERSION),
@@ -362,6 +372,11 @@ export const MatrixFile = z.strictObject({
         ),
     })
     .optional(),
+  train: z
+    .array(Train)
+    .min(1)
+    .optional()
+    .describe('What `perwatt train` trains of this file; `perwatt run` leaves it alone'),
   simulate: Simulate.optional().describe(
     'Laws of a fleet that exists in numbers only: nothing real is run or measured',
   ),

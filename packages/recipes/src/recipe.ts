@@ -68,6 +68,8 @@ export interface RecipeItem {
 /** What a policy answered. */
 export interface PolicyAnswer {
   readonly text: string;
+  /** What a vote compares; null where nothing was answered. */
+  readonly answer: string | null;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
 }
@@ -95,6 +97,8 @@ export interface Recipe {
 
 /** How a trained policy is asked. */
 export interface PolicyService {
+  /** Whether attempts may vote: their answers differ, and none is known to be the right one beforehand. */
+  readonly votes: boolean;
   items(seed: number, count: number): readonly RecipeItem[];
   /** Answers one prompt. Null for one that is no item of this recipe. */
   answer(trainer: Trainer, prompt: string, seed: number): PolicyAnswer | null;
@@ -113,7 +117,7 @@ export interface RecipeSpec<S extends z.ZodObject, T extends Trainer>
   readonly params: S;
   readonly length: (params: z.infer<S>) => { readonly steps: number; readonly eval_every: number };
   readonly start: (params: z.infer<S>, seed: number) => T;
-  readonly serve?: {
+  readonly serve?: Pick<PolicyService, 'votes'> & {
     readonly items: PolicyService['items'];
     readonly answer: (trainer: T, prompt: string, seed: number) => PolicyAnswer | null;
   };
@@ -137,6 +141,7 @@ export function defineRecipe<S extends z.ZodObject, T extends Trainer>(spec: Rec
     },
     ...(serve && {
       serve: {
+        votes: serve.votes,
         items: serve.items,
         answer(trainer: Trainer, prompt: string, seed: number) {
           const inner = own.get(trainer);

@@ -1,8 +1,11 @@
 import { type Checkpoint, restoreTrainer, saveCheckpoint } from './checkpoint.js';
 import type { EvalRecord, Recipe, RecipeParams, StepRecord, Trainer } from './recipe.js';
+import { votedAccuracy } from './voted-accuracy.js';
 
 /** What happens while one seed is trained, in order. */
 export type TrainEvent =
+  /** Votes were counted for the evaluation that follows: time that belongs to neither. */
+  | { readonly kind: 'votes' }
   | { readonly kind: 'eval'; readonly record: EvalRecord }
   | { readonly kind: 'step'; readonly record: StepRecord }
   | { readonly kind: 'checkpoint'; readonly checkpoint: Checkpoint };
@@ -21,6 +24,10 @@ const isDue = (
   { steps, eval_every }: { readonly steps: number; readonly eval_every: number },
 ) => step === steps || step % eval_every === 0;
 
+/** Votes that are counted before training, for what an untrained policy can do with more attempts, and after it. */
+const votesBefore = [3, 5, 9, 17, 33];
+const votesAfter = [3, 5];
+
 /**
  * Trains one seed step by step: an evaluation before the first step, every few steps and after the last, each followed by
  * a checkpoint. Going on from a checkpoint gives what would have followed it, bit by bit. Nothing here depends on time,
@@ -32,15 +39,17 @@ export function* trainSeed(
 ): Generator<TrainEvent> {
   const length = recipe.length(params);
   const trainer: Trainer = from === null ? recipe.start(params, seed) : restoreTrainer(recipe, from);
-  const of = { recipe, params, seed };
-  if (from === null) {
-    yield { kind: 'eval', record: trainer.evaluate() };
-    yield { kind: 'checkpoint', checkpoint: saveCheckpoint(trainer, of) };
-  }
+  const look = function* (): Generator<TrainEvent> {
+    const votes = trainer.step === 0 ? votesBefore : trainer.step === length.steps ? votesAfter : [];
+    const voted = votedAccuracy(recipe, trainer, { seed, votes });
+    if (votes.length > 0) yield { kind: 'votes' };
+    const record = trainer.evaluate();
+    yield { kind: 'eval', record: { ...record, measures: { ...record.measures, ...voted } } };
+    yield { kind: 'checkpoint', checkpoint: saveCheckpoint(trainer, { recipe, params, seed }) };
+  };
+  if (from === null) yield* look();
   while (trainer.step < length.steps) {
     yield { kind: 'step', record: trainer.train() };
-    if (!isDue(trainer.step, length)) continue;
-    yield { kind: 'eval', record: trainer.evaluate() };
-    yield { kind: 'checkpoint', checkpoint: saveCheckpoint(trainer, of) };
+    if (isDue(trainer.step, length)) yield* look();
   }
 }

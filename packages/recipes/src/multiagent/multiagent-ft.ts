@@ -152,7 +152,7 @@ const basics = {
   version: 1,
   effort: 'tokens',
   length,
-  serve: { items: typeItems, answer: answerType },
+  serve: { votes: true, items: typeItems, answer: answerType },
 } as const;
 
 /** Fine-tuning of a team on its own debates. */

@@ -19,5 +19,6 @@ export function answerType(trainer: TeamTrainer, prompt: string, seed: number): 
   if (!(type >= 0 && type < TYPES)) return null;
   const { world, systematic_share, team } = trainer;
   const own = debate(team, type, { world, systematic_share, random: createRandom(seed, 'multiagent') });
-  return { text: String(own.consensus), prompt_tokens: 1, completion_tokens: 2 * MEMBERS };
+  const text = String(own.consensus);
+  return { text, answer: text, prompt_tokens: 1, completion_tokens: 2 * MEMBERS };
 }

@@ -39,7 +39,7 @@ const DistillParams = z.strictObject({
     .describe("Weight of the teacher's probabilities at every step"),
 });
 
-const serve = { items: taskItems, answer: answerTask };
+const serve = { votes: false, items: taskItems, answer: answerTask };
 const length = ({
   iterations,
   eval_every,

@@ -47,8 +47,10 @@ export function answerTask({ policy }: HouseTrainer, prompt: string, seed: numbe
   const task = taskOf(prompt);
   if (task === null) return null;
   const done = playTask(task, { policy, random: createRandom(seed, 'ovcsd'), skill: 'off' });
+  const text = done.won ? 'done' : 'failed';
   return {
-    text: done.won ? 'done' : 'failed',
+    text,
+    answer: text,
     prompt_tokens: 1,
     completion_tokens: done.actions.length,
   };

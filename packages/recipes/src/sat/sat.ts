@@ -193,5 +193,5 @@ export const sat = defineRecipe({
       active: [0, 1, 2],
       seed,
     }),
-  serve: { items: gameItems, answer: answerGame },
+  serve: { votes: false, items: gameItems, answer: answerGame },
 });

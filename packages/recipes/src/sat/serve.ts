@@ -49,8 +49,10 @@ export function answerGame(trainer: SatTrainer, prompt: string, seed: number): P
   if (!(start >= 0 && start < STATES)) return null;
   const p = trainer.team.map(memberProbabilities);
   const value = playedValue(trainer.game, p, { start, random: createRandom(seed, 'sat') });
+  const text = value >= COORDINATED ? 'coordinated' : 'missed';
   return {
-    text: value >= COORDINATED ? 'coordinated' : 'missed',
+    text,
+    answer: text,
     prompt_tokens: 1,
     completion_tokens: HORIZON * p.length,
   };

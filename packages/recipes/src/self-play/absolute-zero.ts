@@ -207,5 +207,5 @@ export const absoluteZero = defineRecipe({
   params: AbsoluteZeroParams,
   length: ({ steps, eval_every }) => ({ steps, eval_every }),
   start,
-  serve: { items: programItems, answer: answerProgram },
+  serve: { votes: true, items: programItems, answer: answerProgram },
 });

@@ -47,5 +47,10 @@ export function answerProgram(
   if (program === null) return null;
   const { output } = execute(solver, program, createRandom(seed, 'absolute-zero'));
   const tokens = program.operations.length;
-  return { text: String(output), prompt_tokens: tokens + 1, completion_tokens: tokens };
+  return {
+    text: String(output),
+    answer: String(output),
+    prompt_tokens: tokens + 1,
+    completion_tokens: tokens,
+  };
 }

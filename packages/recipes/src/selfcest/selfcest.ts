@@ -2,9 +2,8 @@ import { seedFrom } from '@perwatt/core';
 import * as z from 'zod';
 import { createRandom } from '../numeric/random.js';
 import { addTable } from '../numeric/softmax.js';
-import { plurality } from '../numeric/votes.js';
 import { defineRecipe, type Trainer } from '../recipe.js';
-import { setStart, wrongValue } from './actor.js';
+import { setStart } from './actor.js';
 import { addGroup, createTeamPolicy } from './gradient.js';
 import { drawOperands, rollOut, type TeamPolicy } from './rollout.js';
 import { answerSum, sumItems } from './serve.js';
@@ -97,7 +96,6 @@ function start(params: Params, seed: number): SelfcestTrainer {
         tokens: total,
         calls: n + clones,
         measures: {
-          ...(isEnd(counters[0] ?? 0, params) && votesOf(policy, params, seed)),
           tokens_per_query: total / n,
           sequential_tokens_per_query: sequential / n,
           clones_per_query: clones / n,
@@ -105,28 +103,6 @@ function start(params: Params, seed: number): SelfcestTrainer {
       };
     },
   };
-}
-
-/** Votes are counted before the first and after the last step only: they cost nine attempts an item. */
-const isEnd = (step: number, { iterations }: Params): boolean => step === 0 || step === iterations;
-
-/** Accuracy of the plurality of 3 and of 5 attempts on held-out items. Attempts without an answer do not vote; ties are drawn. */
-function votesOf(policy: TeamPolicy, params: Params, seed: number): Readonly<Record<string, number>> {
-  const right = (votes: number): number => {
-    let sum = 0;
-    for (let i = 0; i < params.eval_items; i++) {
-      const random = createRandom(seedFrom(seed, 'votes', votes, i), 'selfcest');
-      const operands = drawOperands(random);
-      const answers = Array.from({ length: votes }, () => {
-        const rollout = rollOut(policy, operands, { random, delegation: params.delegation });
-        if (!rollout.answered) return [];
-        return [rollout.right ? 0 : wrongValue(random)];
-      }).flat();
-      sum += plurality(answers, random)?.answer === 0 ? 1 : 0;
-    }
-    return sum / params.eval_items;
-  };
-  return { accuracy_of_3_votes: right(3), accuracy_of_5_votes: right(5) };
 }
 
 /** Learned delegation: a root that may hand pieces of a long task to clones of itself. */
@@ -159,5 +135,5 @@ export const selfcest = defineRecipe({
   params: SelfcestParams,
   length: ({ iterations, eval_every }) => ({ steps: iterations, eval_every }),
   start,
-  serve: { items: sumItems, answer: answerSum },
+  serve: { votes: true, items: sumItems, answer: answerSum },
 });

@@ -41,6 +41,7 @@ export function answerSum(trainer: SelfcestTrainer, prompt: string, seed: number
   const value = rollout.right ? truth : truth + (offsets[wrongValue(random)] ?? 0);
   return {
     text: rollout.answered ? `The answer is ${value}` : 'no answer',
+    answer: rollout.answered ? String(value) : null,
     prompt_tokens: operands.length,
     completion_tokens: rollout.total_tokens,
   };

@@ -122,5 +122,5 @@ export const dsmVerifier = defineRecipe({
   params: VerifierParams,
   length: ({ updates, eval_every }) => ({ steps: updates, eval_every }),
   start,
-  serve: { items: proofItems, answer: answerProof },
+  serve: { votes: true, items: proofItems, answer: answerProof },
 });

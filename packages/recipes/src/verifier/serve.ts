@@ -31,5 +31,5 @@ export function answerProof(
   if (evidence.length !== STEPS || evidence.some((level) => !(level >= 0 && level < LEVELS))) return null;
   const proof = { evidence, flawed: evidence.map(() => false), score: 1 };
   const { score } = analyse(verifier, proof, createRandom(seed, 'dsm'));
-  return { text: String(score), prompt_tokens: STEPS, completion_tokens: STEPS + 1 };
+  return { text: String(score), answer: String(score), prompt_tokens: STEPS, completion_tokens: STEPS + 1 };
 }

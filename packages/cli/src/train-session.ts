@@ -1,0 +1,208 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PerwattError } from '@perwatt/core';
+import { type HarnessDeps, openPowerLog } from '@perwatt/harness';
+import { type Checkpoint, parseCheckpoint, recipeById } from '@perwatt/recipes';
+import type { TrainingFacts, TrainingRun } from '@perwatt/records';
+import type { Io } from './io.js';
+import type { TrainMessage } from './train-messages.js';
+import { openTrainRows, type TrainRows } from './train-rows.js';
+import { trainThread } from './train-thread.js';
+
+/** How a seed fares, for a display. */
+export interface SeedProgress {
+  readonly training: string;
+  readonly seed: number;
+  readonly step: number;
+  readonly steps: number;
+  /** Of the last evaluation, and the step that it was after; null before the first. */
+  readonly accuracy: number | null;
+  readonly evaluated: number | null;
+}
+
+/** What a session of training needs beside its run. */
+export interface TrainSession {
+  readonly io: Io;
+  readonly deps: HarnessDeps;
+  readonly threads: number;
+  /** Names of power sources, an empty list for none; the best present where undefined. */
+  readonly sources: readonly string[] | undefined;
+  readonly period_ms: number | undefined;
+  readonly onProgress: (progress: SeedProgress) => void;
+}
+
+interface SeedJob {
+  readonly facts: TrainingFacts;
+  readonly seed: number;
+  readonly from: Checkpoint | null;
+}
+
+/**
+ * Trains what a run lacks, seeds side by side, with power sampled all the while. Rows are on the disk before the checkpoint
+ * that follows them. Returns how it ended; a failing seed ends the others and is thrown once everything is closed.
+ */
+export async function trainRun(run: TrainingRun, session: TrainSession): Promise<'done' | 'interrupted'> {
+  const { io, deps, threads } = session;
+  const jobs = jobsOf(run);
+  if (jobs.length === 0) {
+    run.updateManifest({ status: 'done' });
+    return 'done';
+  }
+  const sources = await deps.powerSources(
+    session.sources === undefined ? undefined : { sources: [...session.sources] },
+  );
+  const boot_id = deps.bootId();
+  const power = openPowerLog(run, sources, {
+    period_ms: session.period_ms,
+    boot_id,
+    openStream: deps.openPowerStream,
+  });
+  const looking = setInterval(() => power.drain(), 1000);
+  const sitting = run.manifest.sittings.length;
+  const started = deps.clock.now();
+  const clock = { boot_id, at_ns: String(started), wall_time: deps.wallTime().toISOString() };
+  const before = run.manifest.sittings;
+  const own = { sitting, boot_id, start_ns: String(power.mark() ?? started), end_ns: null, threads };
+  run.updateManifest({
+    status: 'running',
+    clocks: [...run.manifest.clocks, clock],
+    sittings: [...before, own],
+  });
+  const rows = openTrainRows(run, sitting);
+  try {
+    await eachOn(threads, jobs, (job, signal) => trainJob(run, job, { rows, session, signal }), io.signal);
+  } finally {
+    clearInterval(looking);
+    const end_ns = String(deps.clock.now());
+    power.mark();
+    power.close();
+    rows.close();
+    run.updateManifest({
+      status: jobsOf(run).length === 0 ? 'done' : 'interrupted',
+      sittings: [...before, { ...own, end_ns }],
+    });
+  }
+  return run.manifest.status === 'done' ? 'done' : 'interrupted';
+}
+
+/** Seeds that have not reached their last step, each with the latest checkpoint that it left. */
+function jobsOf(run: TrainingRun): SeedJob[] {
+  return run.manifest.trainings.flatMap((facts) =>
+    facts.seeds.flatMap((seed): SeedJob[] => {
+      const step = latestStep(run, facts, seed);
+      if (step === facts.steps) return [];
+      return [{ facts, seed, from: step === null ? null : readCheckpoint(run, { facts, seed, step }) }];
+    }),
+  );
+}
+
+/** Steps of the checkpoints that a seed left. */
+function stepsKept(run: TrainingRun, { name }: TrainingFacts, seed: number): number[] {
+  const folder = dirname(run.checkpointPath(name, seed, 0));
+  const head = `${name}-seed-${seed}-step-`;
+  return (existsSync(folder) ? readdirSync(folder) : []).flatMap((file) => {
+    const step = file.startsWith(head) ? /^(\d+)\.json$/.exec(file.slice(head.length))?.[1] : undefined;
+    return step === undefined ? [] : [Number(step)];
+  });
+}
+
+function latestStep(run: TrainingRun, facts: TrainingFacts, seed: number): number | null {
+  const steps = stepsKept(run, facts, seed);
+  return steps.length === 0 ? null : Math.max(...steps);
+}
+
+function readCheckpoint(
+  run: TrainingRun,
+  { facts, seed, step }: { readonly facts: TrainingFacts; readonly seed: number; readonly step: number },
+): Checkpoint {
+  const path = run.checkpointPath(facts.name, seed, step);
+  const checkpoint = parseCheckpoint(readFileSync(path, 'utf8'), path);
+  const { version } = recipeById(facts.recipe);
+  if (facts.version !== version)
+    throw new PerwattError(
+      'CHECKPOINT_INVALID',
+      `training ${facts.name} is of version ${facts.version} of recipe ${facts.recipe}, this is version ${version}`,
+    );
+  return checkpoint;
+}
+
+interface JobPlace {
+  readonly rows: TrainRows;
+  readonly session: TrainSession;
+  readonly signal: AbortSignal;
+}
+
+function trainJob(run: TrainingRun, { facts, seed, from }: SeedJob, { rows, session, signal }: JobPlace) {
+  const owner = { training: facts.name, recipe: facts.recipe, seed };
+  let accuracy: number | null = null;
+  let evaluated: number | null = null;
+  const tell = (step: number) =>
+    session.onProgress({ training: facts.name, seed, step, steps: facts.steps, accuracy, evaluated });
+  const onMessage = (message: Exclude<TrainMessage, { kind: 'failed' }>) => {
+    if (message.kind === 'step') {
+      rows.addStep(owner, message.record, message.stamps);
+      return tell(message.record.step);
+    }
+    if (message.kind === 'eval') {
+      const { scores, step } = message.record;
+      rows.addEval(owner, message.record, message.stamps);
+      accuracy = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+      evaluated = step;
+      return tell(step);
+    }
+    rows.flush();
+    keepCheckpoint(run, { facts, seed, checkpoint: message.checkpoint });
+  };
+  return trainThread({ recipe: facts.recipe, params: facts.params, seed, from }, onMessage, signal);
+}
+
+/** Writes a checkpoint; of those before it only the untrained policy stays. */
+function keepCheckpoint(
+  run: TrainingRun,
+  {
+    facts,
+    seed,
+    checkpoint,
+  }: { readonly facts: TrainingFacts; readonly seed: number; readonly checkpoint: Checkpoint },
+): void {
+  const before = stepsKept(run, facts, seed).filter((step) => step !== 0 && step !== checkpoint.step);
+  run.writeText(run.checkpointPath(facts.name, seed, checkpoint.step), `${JSON.stringify(checkpoint)}\n`);
+  for (const step of before) rmSync(run.checkpointPath(facts.name, seed, step), { force: true });
+}
+
+/** Works on all items, so many side by side; the first failure ends the others and is thrown when they have ended. */
+async function eachOn<I>(
+  width: number,
+  items: readonly I[],
+  work: (item: I, signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const ending = new AbortController();
+  const both = AbortSignal.any([signal, ending.signal]);
+  const queue = [...items];
+  const line = async () => {
+    for (let item = queue.shift(); item !== undefined && !both.aborted; item = queue.shift())
+      await work(item, both);
+  };
+  const lines = Array.from({ length: Math.min(width, items.length) }, () =>
+    line().catch((error: unknown) => {
+      ending.abort();
+      throw error;
+    }),
+  );
+  const ended = await Promise.allSettled(lines);
+  const failed = ended.find((own) => own.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Items of a training's policies as a data set file for a matrix, beside its tables. */
+export function writeItems(run: TrainingRun, { count }: { readonly count: number }): void {
+  for (const facts of run.manifest.trainings) {
+    const items = recipeById(facts.recipe).serve?.items(facts.seeds[0] ?? 0, count) ?? [];
+    if (items.length === 0) continue;
+    const lines = items.map(({ id, prompt, target }) =>
+      JSON.stringify({ id, question: prompt, answer: target }),
+    );
+    run.writeText(join(run.path, `items-${facts.name}.jsonl`), `${lines.join('\n')}\n`);
+  }
+}

@@ -1,0 +1,179 @@
+import { instant, type TrainEvalRow, type TrainStepRow } from '@perwatt/core';
+import {
+  type Attribution,
+  attribute,
+  boundaryOf,
+  type CallSpan,
+  type PowerSeries,
+  type Window,
+} from '@perwatt/metrics';
+import type { PowerFileSeries, TrainingRun, TrainingSitting } from '@perwatt/records';
+
+/** Energy with the bounds of the sensors, J; null with a reason where it can't be told. */
+export interface TrainingJoules {
+  readonly energy_j: number | null;
+  readonly lo_j: number | null;
+  readonly hi_j: number | null;
+}
+
+/** The meter of one domain over all sittings. Conservation: `steps_j + evals_j + other_j = meter_j`. */
+export interface TrainingLedger {
+  readonly domain: string;
+  readonly meter_j: number | null;
+  readonly steps_j: number | null;
+  readonly evals_j: number | null;
+  /** While nobody trained or evaluated: writing checkpoints, starting threads. */
+  readonly other_j: number | null;
+  readonly reason: string | null;
+}
+
+/** What a training run drew, shared out to its steps and evaluations. */
+export interface TrainingEnergy {
+  /** Of each step and evaluation, by `stepKey` and `evalKey`. Empty without energy. */
+  readonly parts: ReadonlyMap<string, TrainingJoules>;
+  readonly ledgers: readonly TrainingLedger[];
+  /** `estimated`, `counter` …; null where nothing was metered. */
+  readonly provenance: string | null;
+  /** Why there is none, in words; null where there is. */
+  readonly reason: string | null;
+}
+
+interface Spanned {
+  readonly training: string;
+  readonly seed: number;
+  readonly sitting: number;
+  readonly step: number;
+}
+
+/** Names of a step's and of an evaluation's part. */
+export const stepKey = ({ training, seed, sitting, step }: Spanned): string =>
+  `step ${training} ${seed} ${sitting} ${step}`;
+export const evalKey = ({ training, seed, sitting, step }: Spanned): string =>
+  `eval ${training} ${seed} ${sitting} ${step}`;
+
+/** Rows of a training run. */
+export interface TrainingRows {
+  readonly steps: readonly TrainStepRow[];
+  readonly evals: readonly TrainEvalRow[];
+}
+
+const none = (reason: string): TrainingEnergy => ({
+  parts: new Map(),
+  ledgers: [],
+  provenance: null,
+  reason,
+});
+
+/**
+ * Shares the energy of every sitting out to the steps and evaluations that were at work, threads side by side in equal
+ * parts of the time they shared; what fell to nobody is a part of its own. Sums over sittings.
+ */
+export function trainingEnergy(run: TrainingRun, rows: TrainingRows): TrainingEnergy {
+  const files = run.powerSeries();
+  const boundary = boundaryOf(files.flatMap(({ domains }) => domains));
+  if (boundary === null) return none('nothing was metered');
+  const parts = new Map<string, TrainingJoules>();
+  const ledgers = boundary.domains.map((domain): TrainingLedger => {
+    const shares = run.manifest.sittings.map((sitting) =>
+      sittingShare({ rows, files, domain: domain.id, sitting }),
+    );
+    for (const { queries } of shares) for (const [key, own] of queries) addPart(parts, key, own);
+    return ledgerOf(domain.id, shares);
+  });
+  const { provenance } = boundary;
+  const broken = ledgers.find(({ reason }) => reason !== null);
+  return broken === undefined
+    ? { parts, ledgers, provenance, reason: null }
+    : { ...none(`${broken.domain}: ${broken.reason}`), ledgers, provenance };
+}
+
+type Share = Pick<Attribution, 'queries' | 'unattributed_j' | 'reason'> & { readonly meter_j: number | null };
+
+interface SharedSitting {
+  readonly rows: TrainingRows;
+  readonly files: readonly PowerFileSeries[];
+  readonly domain: string;
+  readonly sitting: TrainingSitting;
+}
+
+function sittingShare({ rows, files, domain, sitting }: SharedSitting): Share {
+  const spans = spansOf(rows, sitting.sitting);
+  const window = windowOf(sitting, spans);
+  const series = window && seriesOf(files, { domain, boot_id: sitting.boot_id, window });
+  if (window === null) return { queries: new Map(), unattributed_j: 0, meter_j: 0, reason: null };
+  if (series === null)
+    return { queries: new Map(), unattributed_j: null, meter_j: null, reason: 'not_covered' };
+  const { queries, unattributed_j, meter, reason } = attribute(series, spans, window);
+  return { queries, unattributed_j, meter_j: meter.energy_j, reason };
+}
+
+function ledgerOf(domain: string, shares: readonly Share[]): TrainingLedger {
+  const reason = shares.find((share) => share.reason !== null)?.reason ?? null;
+  if (reason !== null) return { domain, meter_j: null, steps_j: null, evals_j: null, other_j: null, reason };
+  const sum = (of: (share: Share) => number) => shares.reduce((total, share) => total + of(share), 0);
+  const partOf = (kind: string) =>
+    sum(({ queries }) =>
+      [...queries].reduce((total, [key, { energy_j }]) => total + (key.startsWith(kind) ? energy_j : 0), 0),
+    );
+  return {
+    domain,
+    meter_j: sum(({ meter_j }) => meter_j ?? 0),
+    steps_j: partOf('step '),
+    evals_j: partOf('eval '),
+    other_j: sum(({ unattributed_j }) => unattributed_j ?? 0),
+    reason: null,
+  };
+}
+
+function addPart(
+  parts: Map<string, TrainingJoules>,
+  key: string,
+  { energy_j, lo_j, hi_j }: { readonly energy_j: number; readonly lo_j: number; readonly hi_j: number },
+): void {
+  const before = parts.get(key);
+  parts.set(key, {
+    energy_j: (before?.energy_j ?? 0) + energy_j,
+    lo_j: (before?.lo_j ?? 0) + lo_j,
+    hi_j: (before?.hi_j ?? 0) + hi_j,
+  });
+}
+
+const spanOf = (query_id: string, row: { readonly start_ns: bigint; readonly end_ns: bigint }): CallSpan => ({
+  query_id,
+  start: instant(row.start_ns),
+  end: instant(row.end_ns),
+});
+
+const spansOf = ({ steps, evals }: TrainingRows, sitting: number): CallSpan[] => [
+  ...steps.filter((row) => row.sitting === sitting).map((row) => spanOf(stepKey(row), row)),
+  ...evals.filter((row) => row.sitting === sitting).map((row) => spanOf(evalKey(row), row)),
+];
+
+/** A sitting's window; of one that was killed, up to the end of its last row. Null where nothing was done in it. */
+function windowOf(
+  { start_ns, end_ns }: { readonly start_ns: string; readonly end_ns: string | null },
+  spans: readonly CallSpan[],
+): Window | null {
+  const start = instant(BigInt(start_ns));
+  if (end_ns !== null) return { start, end: instant(BigInt(end_ns)) };
+  const last = spans.reduce((end, span) => (span.end > end ? span.end : end), start);
+  return last > start ? { start, end: last } : null;
+}
+
+/** The samples of a domain that a sitting's recorder took: those of its boot that reach into its window. */
+function seriesOf(
+  files: readonly PowerFileSeries[],
+  wanted: { readonly domain: string; readonly boot_id: string | null; readonly window: Window },
+): PowerSeries | null {
+  const found = files
+    .filter(({ boot_id }) => boot_id === wanted.boot_id)
+    .flatMap(({ domains, series, period_ns }) => {
+      const domain = domains.find(({ id }) => id === wanted.domain);
+      const samples = series.get(wanted.domain);
+      return domain === undefined || samples === undefined ? [] : [{ domain, period_ns, ...samples }];
+    });
+  return found.find(({ at_ns }) => overlaps(at_ns, wanted.window)) ?? null;
+}
+
+const overlaps = (at_ns: BigInt64Array, { start, end }: Window): boolean =>
+  at_ns.length > 0 && (at_ns[0] ?? 0n) <= end && (at_ns.at(-1) ?? 0n) >= start;

@@ -1,0 +1,181 @@
+import { publishedFor } from '@perwatt/metrics';
+import { DASH, formatJoules, formatNumber } from '../format.js';
+import { type Html, html } from '../html.js';
+import { figureBlock, figuresOf } from '../site/figure-block.js';
+import type { SitePage } from '../site/site-page.js';
+import { headsOf, scrollTable } from '../site/site-parts.js';
+import type { TrainingAccount, TrainingFigure, TrainingReport } from './training-account.js';
+import { curveFigure, queryFigure } from './training-figures.js';
+
+/**
+ * The page of training runs: what each cost and gained, learning curves over joules, queries before and after, ablations, and
+ * what may be claimed. Null where there is no training.
+ */
+export function trainingPage(reports: readonly TrainingReport[]): SitePage | null {
+  const accounts = reports.flatMap((report) => report.accounts);
+  if (accounts.length === 0) return null;
+  const estimated = reports.some(({ energy }) => energy.provenance === 'estimated');
+  const joules = curveFigure(accounts, 'energy_j', { estimated });
+  const actions = curveFigure(
+    accounts.filter(({ facts }) => facts.effort === 'env_actions'),
+    'env_actions',
+    { estimated },
+  );
+  const tokens = curveFigure(
+    accounts.filter(({ facts }) => facts.effort === 'tokens'),
+    'tokens',
+    { estimated },
+  );
+  const cpu = joules === null ? curveFigure(accounts, 'cpu_s', { estimated }) : null;
+  const queries = queryFigure(accounts, { estimated });
+  const mark = estimated ? '~' : '';
+  const body = html`<p>Small real policies, trained on this machine with its power measured all the while. They show how a method works and what its steps cost here; they say nothing of the size of its effect on a large model.</p>
+${estimated ? html`<p class="soft">~ energy is estimated from CPU load: no counter was readable.</p>` : html``}
+${costTable(accounts, mark)}
+${figureBlock(joules, { title: 'Learning curves over joules', note: 'Mean held-out accuracy over seeds with its 95 % interval; energy of training alone, evaluations left out.' })}
+${figureBlock(cpu, { title: 'Learning curves over CPU time', note: 'Nothing was metered: CPU time of the training threads stands in for joules.' })}
+${figureBlock(actions, { title: 'Learning curves over environment actions', note: 'Actions of teachers and replays are counted too.' })}
+${figureBlock(tokens, { title: 'Learning curves over tokens', note: 'All tokens of rollouts.' })}
+${figureBlock(queries, { title: 'Before and after', note: 'Open marks: the policy before training, with one attempt and with votes. Full marks: one attempt after training. Left and up is better.' })}
+${ablations(accounts)}
+${claims(accounts)}
+${published(accounts)}
+${ledgers(reports, mark)}`;
+  return {
+    id: 'training',
+    title: 'Training',
+    body,
+    figures: figuresOf(joules, cpu, actions, tokens, queries),
+  };
+}
+
+const percent = (value: number | null): string => (value === null ? DASH : `${formatNumber(100 * value)} %`);
+
+/** A figure with its bounds, or why there is none. */
+function figureCell({ value, lo, hi, reason }: TrainingFigure, text: (value: number) => string): Html {
+  if (value === null) return html`<td class="n soft">${reason ?? 'unknown'}</td>`;
+  const bounds = lo === null || hi === null ? html`` : html`<br><small>${text(lo)} … ${text(hi)}</small>`;
+  return html`<td class="n">${text(value)}${bounds}</td>`;
+}
+
+function costTable(accounts: readonly TrainingAccount[], mark: string): Html {
+  const joules = (value: number) => `${mark}${formatJoules(value)}`;
+  const signed = (value: number) => `${value > 0 ? '+' : ''}${formatNumber(value)}`;
+  const rows = accounts.map(
+    (
+      own,
+    ) => html`<tr><th scope="row">${own.facts.name}<br><small>${own.facts.title}, ${own.facts.seeds.length} seeds</small></th>
+<td class="n">${percent(own.accuracy_before)} → ${percent(own.accuracy_after)}</td>${figureCell(own.accuracy_gain_pp, signed)}${figureCell(own.training_energy_j, joules)}${figureCell(own.evaluation_energy_j, joules)}${figureCell(own.energy_per_point_j, joules)}<td class="n">${breakEven(own)}</td></tr>`,
+  );
+  const heads = headsOf([
+    'training',
+    '>accuracy|held out',
+    '>gain|points',
+    '>training|all seeds',
+    '>evaluation|apart',
+    '>energy per point|one seed',
+    '>break-even|queries',
+  ]);
+  return html`<section><h2>What it cost</h2>
+${scrollTable(heads, rows, { label: 'Cost of each training' })}
+<p class="soft small">Training energy holds rollouts, verification, rejected updates and teachers. Energy per point is told only where the interval of the gain lies above 0. Break-even: queries after which the training of one seed has paid for itself against the cheapest untrained strategy that is as accurate.</p></section>`;
+}
+
+function breakEven({
+  break_even_queries: { value, lo, hi, reason },
+  break_even_against,
+}: TrainingAccount): Html {
+  if (value === null) return html`<span class="soft">${reason ?? 'unknown'}</span>`;
+  const bounds = lo === null || hi === null ? html`` : html`${formatNumber(lo)} … ${formatNumber(hi)}; `;
+  return html`${formatNumber(value)}<br><small>${bounds}against ${break_even_against ?? 'nothing'}</small>`;
+}
+
+/** Trainings of one recipe, or of a recipe and its baselines, that differ in parameters. */
+function ablations(accounts: readonly TrainingAccount[]): Html {
+  const recipes = [...new Set(accounts.map(({ facts }) => facts.recipe))];
+  const rows = recipes.flatMap((recipe) => {
+    const own = accounts.filter(({ facts }) => facts.recipe === recipe);
+    return own.length < 2 ? [] : own.map((account) => ablationRow(account, own));
+  });
+  if (rows.length === 0) return html``;
+  const heads = headsOf([
+    'training',
+    'differs in',
+    '>accuracy|after',
+    '>gain|points',
+    '>tokens|all seeds',
+    '>taken back|updates',
+  ]);
+  return html`<section><h2>Ablations</h2>${scrollTable(heads, rows, { label: 'Trainings of one recipe with other parameters' })}</section>`;
+}
+
+function ablationRow(
+  { facts, accuracy_after, accuracy_gain_pp, totals }: TrainingAccount,
+  group: readonly TrainingAccount[],
+): Html {
+  const names = Object.keys(facts.params).filter(
+    (name) => new Set(group.map((own) => own.facts.params[name])).size > 1,
+  );
+  const differs = names.map((name) => `${name}=${facts.params[name]}`).join(', ');
+  return html`<tr><th scope="row">${facts.name}</th><td>${differs === '' ? 'nothing' : differs}</td><td class="n">${percent(accuracy_after)}</td>${figureCell(accuracy_gain_pp, (value) => formatNumber(value))}<td class="n">${totals.tokens}</td><td class="n">${totals.rejected_updates}</td></tr>`;
+}
+
+const claimTexts = { supported: 'supported', not_supported: 'not supported' } as const;
+
+function claims(accounts: readonly TrainingAccount[]): Html {
+  const seen = new Set<string>();
+  const rows = accounts.flatMap(({ facts }) => {
+    if (seen.has(facts.recipe)) return [];
+    seen.add(facts.recipe);
+    return facts.claims.map(
+      ({ text, status }) =>
+        html`<tr><th scope="row">${facts.recipe}</th><td>${text}</td><td>${claimTexts[status]}</td></tr>`,
+    );
+  });
+  if (rows.length === 0) return html``;
+  return html`<section><h2>What may be claimed</h2>
+${scrollTable(headsOf(['recipe', 'claim', 'here']), rows, { label: 'Claims of the recipes' })}
+<p class="soft small">Supported: asserted by the tests of the recipe with its default parameters, by a margin of at least twice the spread of seeds. Not supported: this recipe can't show it, or shows the contrary.</p></section>`;
+}
+
+/** Methods of the published figures, by recipe. */
+const methods: Readonly<Record<string, string>> = {
+  selfcest: 'delegate',
+  sat: 'team_vote',
+  ovcsd: 'env_react',
+  multiagent_ft: 'debate',
+  dsm_verifier: 'prove_verify_refine',
+  absolute_zero: 'propose_solve',
+  router_fit: 'route_learned',
+};
+
+function published(accounts: readonly TrainingAccount[]): Html {
+  const recipes = [...new Set(accounts.map(({ facts }) => facts.recipe))];
+  const rows = recipes.flatMap((recipe) =>
+    publishedFor(methods[recipe] ?? '').map(
+      (own) =>
+        html`<tr><th scope="row">${recipe}</th><td>${own.system}</td><td>${own.model}</td><td>${own.dataset}</td><td class="n">${own.value}</td><td>${own.cost ?? DASH}</td><td><small>${own.tag}: ${own.source}</small></td></tr>`,
+    ),
+  );
+  if (rows.length === 0) return html``;
+  const heads = headsOf(['recipe', 'system', 'model', 'data set', '>published', 'cost', 'read in']);
+  return html`<section><h2>Published reference</h2>
+<p class="soft">What the authors of the methods, or others, published for large models. Not measured here, in no chart above, and without joules: nobody published any.</p>
+${scrollTable(heads, rows, { label: 'Published figures, not measured here' })}</section>`;
+}
+
+function ledgers(reports: readonly TrainingReport[], mark: string): Html {
+  const joules = (value: number | null) => (value === null ? DASH : `${mark}${formatJoules(value)}`);
+  const rows = reports.flatMap(({ manifest, energy }) =>
+    energy.ledgers.map(
+      (own) =>
+        html`<tr><th scope="row">${manifest.run_id}<br><small>${own.domain}, ${energy.provenance ?? 'unknown'}</small></th><td class="n">${joules(own.meter_j)}</td><td class="n">${joules(own.steps_j)}</td><td class="n">${joules(own.evals_j)}</td><td class="n">${joules(own.other_j)}</td><td>${own.reason ?? ''}</td></tr>`,
+    ),
+  );
+  if (rows.length === 0)
+    return html`<section><h2>Where the energy went</h2><p class="soft">Nothing was metered.</p></section>`;
+  const heads = headsOf(['run', '>meter', '>training steps', '>evaluations', '>neither', 'unknown because']);
+  return html`<section><h2>Where the energy went</h2>
+${scrollTable(heads, rows, { label: 'Energy by what it was spent on' })}
+<p class="soft small">The parts add up to the meter. Threads that train side by side share the energy of the time they share.</p></section>`;
+}
