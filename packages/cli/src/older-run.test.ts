@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -92,7 +101,29 @@ describe('a run of the first version of the schema', () => {
       [0, 8, 0.943259828, 0.05895373925, 135.699619766],
       [0, 8, 0.147440808, 0.01843010100, 434.072499114],
     ].map((row) => row.map((value) => expect.closeTo(value, 8))));
-    expect(readFileSync(join(root, 'report/index.html'), 'utf8')).toContain('host-cpu');
+    const pages = ['index', 'results', 'pareto', 'accelerators', 'models', 'method'];
+    for (const page of pages) expect(existsSync(join(root, 'report', `${page}.html`)), page).toBe(true);
+    expect(readFileSync(join(root, 'report/index.html'), 'utf8')).toContain('estimate-cpu-load:cpu');
+    expect(readdirSync(join(root, 'report/cells'))).toHaveLength(2);
+  });
+
+  test('is one page that holds everything where that is asked for', async () => {
+    const out = await perwatt(reportCommand, 'old', '--single-file', '--out', 'page');
+    expect(out.at(-1)).toBe(`report: ${join(root, 'page/index.html')}`);
+    expect(readdirSync(join(root, 'page')).sort()).toEqual(['index.html', 'results.csv', 'results.json']);
+  });
+
+  test('stands beside another run in one report, which needs a place of its own', async () => {
+    cpSync(run, join(root, 'again'), { recursive: true });
+    const json = await perwatt(reportCommand, 'old', 'again', 'old', '--out', 'both', '--json');
+    expect(JSON.parse(json.join('\n')).runs).toHaveLength(2);
+    expect(readdirSync(join(root, 'both/cells'))).toHaveLength(4);
+    // biome-ignore format: a table is read in columns
+    for (const [args, message] of [
+      [['old', 'again'],                                    'a report of 2 runs needs --out'],
+      [['old', 'again', '--out', 'x', '--single-file'],     '--single-file holds one run, not 2'],
+    ] as const)
+      await expect(perwatt(reportCommand, ...args)).rejects.toMatchObject({ code: 'USAGE', message });
   });
 
   test('is exported, compared and accounted for', async () => {

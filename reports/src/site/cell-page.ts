@@ -1,6 +1,6 @@
 import { pointAxes } from '@perwatt/core';
 import { type MetricId, metrics } from '@perwatt/metrics';
-import type { CellFile } from '@perwatt/records';
+import type { CellFile, RunManifest } from '@perwatt/records';
 import { DASH, formatMetric, formatNanos, formatNumber } from '../format.js';
 import { type Html, html } from '../html.js';
 import { gradingSection, subjectSection } from '../page-grading.js';
@@ -89,13 +89,24 @@ function physicsTable({ physics }: CellResult): Html {
   return html`<section><h2>Held to physics</h2><p class="soft small">What the cell claims beside what its hardware can do.</p>${scrollTable(headsOf(['Check', 'Outcome', 'Calculation']), rows, { label: 'Physics checks' })}</section>`;
 }
 
+/** Files of samples that were recorded on the boots that the cell ran on. */
+function sampleRows({ sittings }: CellFile, power: CellSources['power']): Html[] {
+  const boots = new Set(sittings.map(({ boot_id }) => boot_id));
+  return power
+    .filter(({ boot_id }) => boots.has(boot_id))
+    .map(
+      ({ file, segment }) =>
+        html`<tr><th scope="row"><code>power/${file}</code></th><td>samples</td><td class="n">${segment?.rows ?? DASH}</td><td><code>${segment?.sha256 ?? 'not closed'}</code></td></tr>`,
+    );
+}
+
 /** Files that the figures come from, with their digests. */
-function filesTable(file: CellFile): Html {
+function filesTable(file: CellFile, power: CellSources['power']): Html {
   const rows = file.segments.map(
     ({ file: name, table, rows: count, sha256 }) =>
       html`<tr><th scope="row"><code>cells/${file.cell_id}/${name}</code></th><td>${table}</td><td class="n">${count}</td><td><code>${sha256}</code></td></tr>`,
   );
-  return html`<h3>Records</h3><p class="soft small">Every figure of this page is computed from these files of the run folder and the samples in <code>power/</code>; <code>cells/${file.cell_id}/*.parquet</code> are copies for other tools.</p>${scrollTable(headsOf(['File', 'Table', '>Rows', 'sha256']), rows, { label: 'Records of this cell' })}`;
+  return html`<h3>Records</h3><p class="soft small">Every figure of this page is computed from these files of the run folder; <code>cells/${file.cell_id}/*.parquet</code> are copies for other tools.</p>${scrollTable(headsOf(['File', 'Table', '>Rows', 'sha256']), [...rows, ...sampleRows(file, power)], { label: 'Records of this cell' })}`;
 }
 
 /** The command that runs this cell again, and those that show what its figures are made of. */
@@ -121,6 +132,8 @@ export interface CellSources {
   /** Null where only results are at hand, and for cells of large runs. */
   readonly detail: CellDetail | null;
   readonly file: CellFile | null;
+  /** Files of samples of its run. */
+  readonly power: RunManifest['power'];
   /** Where the run's matrix lies, from the site's root. */
   readonly matrixFile: string;
   /** Name on the axes that differ. */
@@ -143,7 +156,7 @@ ${outlierSection(detail)}`;
 };
 
 /** Everything that is known of one cell, down to its queries and the files they are in. */
-export function cellPage(own: SiteCell, { detail, file, matrixFile, name }: CellSources): SitePage {
+export function cellPage(own: SiteCell, { detail, file, power, matrixFile, name }: CellSources): SitePage {
   const { cell, key, run } = own;
   const only = onlyCell(run.results, { ...cell, cell_id: own.cell_id });
   const figures =
@@ -165,7 +178,7 @@ ${loadSection(only)}
 ${physicsTable(cell)}
 ${againSection(own, matrixFile)}
 ${provenanceSection(only)}
-${file === null ? html`` : html`<section>${filesTable(file)}</section>`}`,
+${file === null ? html`` : html`<section>${filesTable(file, power)}</section>`}`,
     figures,
   };
 }

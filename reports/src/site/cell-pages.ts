@@ -33,7 +33,13 @@ function pageOf(site: Site, own: SiteCell, { files, power }: RunSources): SitePa
       ? null
       : cellDetail(file, { run, power, clocks: run.manifest.clocks });
   const name = cellName(own.cell, shownAxes(site.merged.cells));
-  return cellPage(own, { detail, file, matrixFile: matrixFileOf(site, own.run), name });
+  return cellPage(own, {
+    detail,
+    file,
+    power: run?.manifest.power ?? [],
+    matrixFile: matrixFileOf(site, own.run),
+    name,
+  });
 }
 
 /** The page of every cell, one after another, so that no two need be kept. */
