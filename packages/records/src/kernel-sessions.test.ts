@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { type KernelRow, kernels } from '@perwatt/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type KernelSessionFacts, kernelsOf, openKernelSession, readKernels } from './kernel-sessions.js';
+import { openTables } from './run-tables.js';
 
 let folder = '';
 beforeEach(() => {
@@ -87,4 +88,24 @@ test('a broken file is named', () => {
   expect(() => kernelsOf(folder)).toThrow(`${file} is not JSON`);
   writeFileSync(file, JSON.stringify({ schema_version: 1, run_id: 'r', sessions: [{ session: -1 }] }));
   expect(() => openKernelSession(folder, facts)).toThrow(`${file} is not valid`);
+});
+
+test('SQL sees the rows of a folder of sessions, and those of a session that was killed', async () => {
+  const writer = openKernelSession(folder, facts);
+  writer.append([row({ kernel: 'gemm', flop: 8, time_mean_ns: 2 }), row({ kernel: 'copy' })]);
+  writer.close('done');
+  openKernelSession(folder, facts).append([row({ session: 1, kernel: 'gemv' })]);
+  const opened = await openTables(folder);
+  try {
+    expect(opened.views).toEqual(['kernels']);
+    const sql = 'SELECT kernel, flop / time_mean_ns FROM kernels ORDER BY kernel';
+    const rows = (await opened.db.connection.runAndReadAll(sql)).getRows();
+    expect(rows).toEqual([
+      ['copy', null],
+      ['gemm', 4],
+      ['gemv', null],
+    ]);
+  } finally {
+    opened.close();
+  }
 });

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { type KernelRow, PerwattError, SCHEMA_VERSION } from '@perwatt/core';
 import * as z from 'zod';
+import type { SegmentSource } from './compact-table.js';
 import { makeFolder } from './durable-file.js';
 import { fileError } from './file-errors.js';
 import { isFileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
 import type { HostFacts, SegmentEntry } from './manifest.js';
-import { readTable, type TornSegment } from './read-tables.js';
+import { readTable, segmentFiles, type TornSegment } from './read-tables.js';
 import { SegmentWriter } from './segment-writer.js';
 
 /** One kernel of a model's step, as its rows name it, and how often the step launches it. */
@@ -211,4 +212,16 @@ export function kernelsOf(path: string): KernelRecords {
       hint: 'Give a folder that `perwatt kernels run` made, or a run whose matrix has `kernels`.',
     },
   );
+}
+
+/** Segments of the kernel runs of a folder, in order: those there, and those that were closed. */
+export function kernelSegments(path: string): SegmentSource[] {
+  const folder = join(path, FOLDER);
+  const entries = fileAt(path)?.sessions.flatMap(({ segment }) => segment ?? []) ?? [];
+  const present = segmentFiles(folder, 'kernels');
+  const missing = entries.map(({ file }) => file).filter((file) => !present.includes(file));
+  return [...present, ...missing].map((file) => ({
+    path: join(folder, file),
+    entry: entries.find((entry) => entry.file === file) ?? null,
+  }));
 }

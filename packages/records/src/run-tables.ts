@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Column, PerwattError, type TableName, tables } from '@perwatt/core';
 import { cellsStatements } from './cells-view.js';
 import { compactPower, compactTables, isClosed } from './compact-run.js';
 import { type CompactedTable, compactTable, parquetFacts } from './compact-table.js';
+import { hasKernels, kernelSegments } from './kernel-sessions.js';
 import type { CellFile, PowerFile } from './manifest.js';
 import { publishedManifest } from './published-run.js';
 import type { TornSegment } from './read-tables.js';
@@ -16,8 +17,8 @@ import { sqlType } from './staged-table.js';
 
 const measuredViews = [...cellTables, ...powerTables, 'cells'] as const;
 
-/** The views of runs: tables and one row a cell of a measured one, or the figures of an imported one. */
-export const viewNames = [...measuredViews, 'published'] as const;
+/** The views of runs: tables and one row a cell of a measured one, its kernels, or the figures of an imported one. */
+export const viewNames = [...measuredViews, 'kernels', 'published'] as const;
 /** One of `viewNames`. */
 export type ViewName = (typeof viewNames)[number];
 
@@ -43,9 +44,11 @@ export interface TablesOptions {
 /**
  * Opens the tables of the run at `path` as views. Parquet files that are missing or out of date are made first: for closed
  * cells beside the segments, for what is still written, or where the folder can't be written, in a scratch folder. An
- * imported run has one view of the figures that others published.
+ * imported run has one view of the figures that others published, a folder of kernel sessions one of its kernels.
  */
 export function openTables(path: string, options: TablesOptions = {}): Promise<RunTables> {
+  if (hasKernels(path) && !existsSync(join(path, 'run.json')))
+    return openWith(options, (db, scratch) => kernelViews(db, path, scratch));
   const run = measuredRun(path);
   return run === null
     ? openWith(options, (db, scratch) => publishedViews(db, path, scratch))
@@ -91,7 +94,19 @@ async function measuredViewsOf(db: Database, run: RunFolder, scratch: string): P
   for (const statement of cellsStatements(cells, run.manifest.power)) await db.connection.run(statement);
   for (const table of [...cellTables, ...powerTables]) await makeView(db, table, parts);
   const lost = broken.map(({ cell_id, reason }) => ({ file: `cells/${cell_id}`, reason, rows: 0 }));
-  return { path: run.path, views: measuredViews, torn: [...lost, ...parts.flatMap(tornOf)] };
+  const torn = [...lost, ...parts.flatMap(tornOf)];
+  if (!hasKernels(run.path)) return { path: run.path, views: measuredViews, torn };
+  const kernels = await kernelViews(db, run.path, scratch);
+  return { path: run.path, views: [...measuredViews, ...kernels.views], torn: [...torn, ...kernels.torn] };
+}
+
+/** Kernels are few: their Parquet file is made anew each time, and not kept. */
+async function kernelViews(db: Database, path: string, scratch: string): Promise<Views> {
+  const sources = kernelSegments(path);
+  const table = await compactTable(db, { table: 'kernels', sources, out: join(scratch, 'kernels.parquet') });
+  const part = { ...table, place: 'kernels' };
+  await makeView(db, 'kernels', [part]);
+  return { path, views: ['kernels'], torn: tornOf(part) };
 }
 
 /** Figures of others are few: their Parquet file is made anew each time, and not kept. */

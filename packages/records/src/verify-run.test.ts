@@ -9,8 +9,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRng, SCHEMA_VERSION } from '@perwatt/core';
+import { createRng, type KernelRow, SCHEMA_VERSION } from '@perwatt/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openKernelSession } from './kernel-sessions.js';
 import type { CellFile } from './manifest.js';
 import type { RunFolder } from './run-folder.js';
 import { rowOf, segment, smallRun } from './small-run.fixture.js';
@@ -132,4 +133,28 @@ test('a run of a newer version, or none, is refused', () => {
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(file, JSON.stringify({ ...manifest, schema_version: SCHEMA_VERSION + 1 }));
   expect(() => verifyRun(run.path)).toThrowError(expect.objectContaining({ code: 'RUN_SCHEMA_NEWER' }));
+});
+
+test('rows of kernels that were run beside the cells are checked too', () => {
+  const facts = {
+    phase: 'after' as const,
+    perwatt_version: '0',
+    wall_time: '',
+    host: null,
+    devices: [],
+    absent: [],
+    steps: [],
+  };
+  const writer = openKernelSession(run.path, facts);
+  writer.append([rowOf('kernels', createRng(1), {}) as KernelRow]);
+  writer.close('done');
+  expect(verifyRun(run.path)).toMatchObject({ segments: 8, rows: 271, findings: [] });
+  flip(join(run.path, 'kernels/kernels-0.arrows'), 200);
+  expect(verifyRun(run.path).findings).toMatchObject([
+    { level: 'problem', where: 'kernels/kernels-0.arrows' },
+  ]);
+  writeFileSync(join(run.path, 'kernels/kernels.json'), '{');
+  expect(verifyRun(run.path).findings).toMatchObject([
+    { code: 'json_invalid', where: 'kernels/kernels.json' },
+  ]);
 });

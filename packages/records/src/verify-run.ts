@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, PerwattError } from '@perwatt/core';
 import { type Checked, type Finding, found, problem, together } from './findings.js';
+import { hasKernels, kernelSegments } from './kernel-sessions.js';
 import type { CellFile } from './manifest.js';
 import type { PublishedManifest } from './published-manifest.js';
 import { publishedManifest } from './published-run.js';
@@ -49,6 +50,7 @@ export function verifyRun(path: string): Verification {
     ),
     ...cells.map((cell) => checkCell(run, cell)),
     checkPower(run),
+    checkKernels(run.path),
   ]);
   return { run_id: run.manifest.run_id, cells: cells.length, ...checked };
 }
@@ -100,6 +102,22 @@ function missingCells(run: RunFolder, cells: readonly CellFile[], broken: readon
       problem('file_unlisted', `cells/${cell_id}`, 'the cell is not in the order of run.json'),
     ),
   ];
+}
+
+/** Rows of kernels that were run beside the cells. */
+function checkKernels(path: string): Checked {
+  if (!hasKernels(path)) return found();
+  try {
+    const segments = kernelSegments(path);
+    return together(
+      segments.map((segment) =>
+        checkSegment({ place: 'kernels', table: 'kernels', ...segment, crashed: segment.entry === null }),
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof PerwattError && error.code === 'RUN_INVALID')) throw error;
+    return found(problem('json_invalid', 'kernels/kernels.json', messageOf(error)));
+  }
 }
 
 function checkPower(run: RunFolder): Checked {

@@ -23,6 +23,7 @@ Views:
   samples    one row a reading of a power domain, with the file it stands in
   channels   readings beside power: temperatures, clocks, throttling
   cells      one row a cell: its point, verdict, and energies over the domains of the total
+  kernels    one row an implementation of a kernel that was run, where any were
   published  one row a figure of an imported run, which has no other view
 
 The columns of a view: perwatt query RUN "DESCRIBE queries". A run can only be read.
