@@ -32,6 +32,8 @@ import {
   probePower,
   suspendedNs,
 } from '@perwatt/native-power';
+import { policyAddress, policyClient, policySha256 } from '@perwatt/recipes';
+import { checkpointText } from '@perwatt/records';
 import { strategyById } from '@perwatt/strategies';
 import { calibrationsHere } from './calibration-store.js';
 import { matrixKernels } from './commands/kernels-matrix.js';
@@ -225,6 +227,7 @@ function weightsOf(entry: ModelEntry, io: Io): Promise<ModelWeights> {
 
 async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promise<PreparedModel> {
   const request_model = entry.model ?? entry.id;
+  if (policyAddress(endpoint.url) !== null) return trainedPolicy(endpoint.url, request_model);
   const client = endpointClient(endpoint, request_model, io);
   const trial = client();
   try {
@@ -233,6 +236,14 @@ async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promi
     await trial.close();
   }
   return { sha256: null, request_model, weight_bytes: null, client };
+}
+
+/** A policy that was trained here: its checkpoint is read once, and is what tells its cells from others. */
+async function trainedPolicy(address: string, request_model: string): Promise<PreparedModel> {
+  const text = checkpointText(policyAddress(address)?.checkpoint ?? '');
+  const client = () => policyClient({ address, text, clock });
+  await client().open();
+  return { sha256: policySha256(text), request_model, weight_bytes: null, client };
 }
 
 /** What `perwatt doctor` tries, by area. */

@@ -154,7 +154,14 @@ const Load = LoadFields.transform((load, context) => {
 const Variant = z.strictObject({ id: name.describe('Name in tables'), ...variantShape });
 
 const Endpoint = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }).describe('Base address of an OpenAI-compatible server, with /v1'),
+  url: z
+    .union([
+      z.url({ protocol: /^https?$/ }),
+      z.string().regex(/^recipe:[a-z_]+@.+$/, 'give an http address, or recipe:<id>@<checkpoint>'),
+    ])
+    .describe(
+      'Base address of an OpenAI-compatible server, with /v1; or `recipe:<id>@<checkpoint>`: a policy that `perwatt train` trained',
+    ),
   api_key_env: z.string().optional().describe('Environment variable that holds the key'),
   ...callSettings,
 });

@@ -6,6 +6,7 @@ export {
   restoreTrainer,
   saveCheckpoint,
 } from './checkpoint.js';
+export { type PolicyEndpoint, policyAddress, policyClient, policySha256 } from './policy-client.js';
 export {
   defineRecipe,
   type EvalRecord,

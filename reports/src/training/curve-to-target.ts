@@ -45,11 +45,18 @@ export interface EffortRatio {
 
 const missing = (reason: string): TrainingFigure => ({ value: null, lo: null, hi: null, reason });
 
-/** The lower of two final accuracies: what both can be asked for. */
-export const commonTarget = (a: TrainingAccount, b: TrainingAccount): number | null =>
-  a.accuracy_after === null || b.accuracy_after === null
-    ? null
-    : Math.min(a.accuracy_after, b.accuracy_after);
+/** Share of the lower plateau that both trainings can be asked for: a moving average must get there and stay. */
+const PLATEAU_SHARE = 0.95;
+
+/** 95 % of the lower of two final moving averages; null where a training has not ended. */
+export function commonTarget(a: TrainingAccount, b: TrainingAccount, window: number): number | null {
+  if (!a.complete || !b.complete) return null;
+  const plateau = ({ curve }: TrainingAccount) => {
+    const last = curve.slice(-window);
+    return last.reduce((sum, { accuracy }) => sum + accuracy, 0) / last.length;
+  };
+  return PLATEAU_SHARE * Math.min(plateau(a), plateau(b));
+}
 
 /**
  * Efforts of A over B to a target, over the seeds that both reach it with: the mean of the log-ratios, with Student's t

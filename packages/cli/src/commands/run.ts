@@ -119,11 +119,22 @@ export function readMatrix(file: string, flags: Pick<RunFlags, 'power'>, io: Io)
       ? { ...v, model: { ...v.model, path: absolute(v.model['path']) } }
       : v,
   );
+  const endpoints = Object.entries(matrix.endpoints ?? {}).map(([name, endpoint]) => [
+    name,
+    { ...endpoint, url: placedPolicy(endpoint.url, base) },
+  ]);
   return {
     ...matrix,
+    ...(matrix.endpoints && { endpoints: Object.fromEntries(endpoints) }),
     axes: { ...matrix.axes, model, dataset, ...(variant && { variant }) },
     ...(matrix.models && { models: matrix.models.map(placed) }),
   };
+}
+
+/** `recipe:<id>@<checkpoint>` with the checkpoint's path made absolute; any other address as it is. */
+function placedPolicy(url: string, base: string): string {
+  const [, head, checkpoint] = /^(recipe:[a-z_]+@)(.+)$/.exec(url) ?? [];
+  return head === undefined || checkpoint === undefined ? url : `${head}${resolve(base, checkpoint)}`;
 }
 
 function readText(path: string, file: string): string {

@@ -35,7 +35,7 @@ export const trainCompareCommand = (io: Io): Command =>
     .argument('<b>', 'training run, or FOLDER:NAME')
     .option(
       '--target <accuracy>',
-      'accuracy to reach, 0 to 1; default: the lower of the two final ones',
+      'accuracy to reach, 0 to 1; default: 95 % of what the lower one ends at',
       shareOf1,
     )
     .option('--window <n>', 'evaluations of the moving average, and that it must stay for', whole(1, 1000), 3)
@@ -43,7 +43,7 @@ export const trainCompareCommand = (io: Io): Command =>
     .addHelpText('after', help)
     .action((first: string, second: string, flags: Flags, self: Command) => {
       const [a, b] = [accountAt(first, io), accountAt(second, io)];
-      const target = flags.target ?? commonTarget(a, b);
+      const target = flags.target ?? commonTarget(a, b, flags.window);
       if (target === null)
         throw new PerwattError('INPUT_INVALID', 'no target: one of the trainings has not ended', {
           hint: 'Give one with `--target`, or go on with the training by `perwatt train --resume`.',
