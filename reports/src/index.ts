@@ -120,4 +120,7 @@ export {
 export type { TrainingEnergy, TrainingJoules, TrainingLedger } from './training/training-energy.js';
 export { trainingPage } from './training/training-page.js';
 export { writeTrainingReport } from './training/write-training-report.js';
+export { createRunWatch, type RunWatch, type WatchOptions } from './view/run-watch.js';
+export { startViewServer, type ViewOptions, type ViewServer } from './view/view-server.js';
+export type { WatchedCell, WatchState } from './view/watch-types.js';
 export { readPlotlySource, type WrittenReport, writeReport } from './write-report.js';

@@ -1,10 +1,11 @@
+import { EventEmitter } from 'node:events';
 import type { Command } from 'commander';
 
 /** What a command's help says after its options. */
 function afterHelp(command: Command): string {
   const parts: string[] = [];
   const write = (text: string) => void parts.push(text);
-  command.emit('afterHelp', { error: false, command, write });
+  if (command instanceof EventEmitter) command.emit('afterHelp', { error: false, command, write });
   return parts.join('');
 }
 
@@ -23,10 +24,13 @@ function ownExamples(command: Command): string {
   return lines.length === 0 ? '' : `\nExamples:\n${lines.join('\n')}`;
 }
 
+const hasText = (command: Command): boolean =>
+  command instanceof EventEmitter && command.listenerCount('afterHelp') > 0;
+
 /** Gives each command that has no text after its help those examples of its parent that call it. */
 export function addExamples(program: Command): void {
   for (const command of program.commands) {
-    if (command.listenerCount('afterHelp') === 0) command.addHelpText('after', () => ownExamples(command));
+    if (!hasText(command)) command.addHelpText('after', () => ownExamples(command));
     addExamples(command);
   }
 }

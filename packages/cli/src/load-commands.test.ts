@@ -26,5 +26,5 @@ test.each([
   const names = await namesFor(args);
   expect(names.length).toBeGreaterThan(24);
   expect(new Set(names).size).toBe(names.length);
-  expect(names.slice(0, 3)).toEqual(['run', 'replay', 'report']);
+  expect(names.slice(0, 3)).toEqual(['run', 'replay', 'view']);
 });

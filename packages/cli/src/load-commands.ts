@@ -20,6 +20,7 @@ const loaders: Readonly<Record<string, Load>> = {
       io,
       (await world()).makeDeps(io, version)({ base: io.cwd, fetch: false }),
     ),
+  view: async ({ io }) => (await import('./commands/view.js')).viewCommand(io),
   report: async ({ io }) => (await import('./commands/report.js')).reportCommand(io),
   publish: async ({ io }) => (await import('./commands/publish.js')).publishCommand(io),
   bundle: async ({ io, version }) => (await import('./commands/bundle.js')).bundleCommand(io, version),

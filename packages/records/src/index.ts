@@ -102,6 +102,7 @@ export {
   type SampleSeries,
   type SegmentContent,
 } from './segment-reader.js';
+export { createSegmentTail, type SegmentTail, type TailOptions } from './segment-tail.js';
 export { type SegmentOptions, SegmentWriter } from './segment-writer.js';
 export type { GaugeLoad, ServerLoad } from './server-load.js';
 export { csvLine, sqlJson, sqlText } from './sql-values.js';

@@ -45,7 +45,8 @@ export function scanColumns(
 
 const notNumbers: ReadonlySet<Column['type']> = new Set(['name', 'text', 'bool', 'list_float64']);
 
-function columnsOf(batch: RecordBatch, table: TableName): ColumnBatch {
+/** The columns of a batch of rows of `table`. */
+export function columnsOf(batch: RecordBatch, table: TableName): ColumnBatch {
   const find = (name: string): { readonly data: Data | undefined; readonly spec: Column } => {
     const spec = (tables[table] as Table)[name];
     if (spec === undefined) throw new TypeError(`table ${table} has no column "${name}"`);

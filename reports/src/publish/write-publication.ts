@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf, PerwattError } from '@perwatt/core';
-import { exportRun, type RunFolder, viewNames, writeRecordsParquet } from '@perwatt/records';
+import { exportRun, type RunFolder, writeRecordsParquet } from '@perwatt/records';
 import { gridMarkdown } from '../compare/grid.js';
 import type { Figure } from '../figure.js';
 import { loadFigure } from '../load-figure.js';
@@ -116,8 +116,9 @@ async function writeRun(
   putFile(join(folder, 'results.csv'), resultsCsv(results));
   await writeRecordsParquet(join(folder, 'results.parquet'), resultRecords(results));
   writeTables(folder, [results]);
-  const tables = viewNames.filter((name) => name !== 'published' && (texts || name !== 'texts'));
-  await exportRun(run.path, { format: 'parquet', out: join(folder, 'data'), tables });
+  const data = join(folder, 'data');
+  await exportRun(run.path, { format: 'parquet', out: data });
+  if (!texts) rmSync(join(data, 'texts.parquet'), { force: true });
   for (const { id, svg, png, pdf } of (await draw?.(publicationFigures(results))) ?? []) {
     const at = join(folder, 'figures', id);
     putFile(`${at}.svg`, svg);

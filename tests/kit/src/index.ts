@@ -49,5 +49,6 @@ export {
 } from './power-scripted-source.js';
 export { powerSourceContract, type SourceUnderContract } from './power-source-contract.js';
 export { type SteadySourceOptions, steadyPowerSource } from './power-steady-source.js';
+export { pythonClients } from './python-clients.js';
 export { type ScriptedAnswer, scriptedAnswer } from './scripted-model.js';
 export { type SecureFront, secureFront } from './secure-front.js';
