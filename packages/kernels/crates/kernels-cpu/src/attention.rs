@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::{
     count::Count,
-    element::{Element, dot, narrow_all, widen_all},
+    element::{Element, dot, narrow_all, scale_all, widen_all},
     isa::{Isa, Work, exp, on_best},
     norms::{exp_all, largest, real},
 };
@@ -143,27 +143,51 @@ impl<E: Element, C: Count, V: Fn(usize) -> usize> Work for Attend<'_, E, C, V> {
 #[inline(always)]
 fn see<I: Isa>(isa: I, scores: &mut [f32], values: &[f32], query: usize, seen: &mut Partial) {
     let dim = seen.dim;
-    let most = largest(scores).max(seen.most[query]);
-    let kept = exp(isa, seen.most[query] - most);
+    let most = largest(isa, scores).max(seen.most[query]);
+    let kept = exp(seen.most[query] - most);
     seen.most[query] = most;
     seen.sum[query] = kept * seen.sum[query] + exp_all(isa, scores, most);
     let row = &mut seen.weighted[query * dim..(query + 1) * dim];
-    let (blocks, rest) = row.as_chunks_mut::<16>();
+    let (blocks, rest) = row.as_chunks_mut::<32>();
+    let done = 32 * blocks.len();
     for (at, block) in blocks.iter_mut().enumerate() {
-        let mut sums = block.map(|x| kept * x);
-        for (weight, value) in scores.iter().zip(values.chunks_exact(dim)) {
-            let value = &value[16 * at..16 * at + 16];
-            for lane in 0..16 {
-                sums[lane] = isa.fma(*weight, value[lane], sums[lane]);
-            }
-        }
-        *block = sums;
+        weigh::<_, 4>(isa, (kept, scores), &values[32 * at..], dim, block);
     }
+    let (blocks, rest) = rest.as_chunks_mut::<8>();
     let first = dim - rest.len();
+    for (at, block) in blocks.iter_mut().enumerate() {
+        weigh::<_, 1>(isa, (kept, scores), &values[done + 8 * at..], dim, block);
+    }
     for (at, x) in rest.iter_mut().enumerate() {
         let weighted =
             scores.iter().zip(values.chunks_exact(dim)).map(|(weight, value)| weight * value[first + at]);
         *x = kept * *x + weighted.sum::<f32>();
+    }
+}
+
+/// kept·sums + Σ weight·value in `N` blocks of eight columns, which `values` begins with; rows are `dim` apart.
+#[inline(always)]
+fn weigh<I: Isa, const N: usize>(
+    isa: I,
+    (kept, weights): (f32, &[f32]),
+    values: &[f32],
+    dim: usize,
+    sums: &mut [f32],
+) {
+    let sums = sums.as_chunks_mut::<8>().0;
+    let kept = isa.splat(kept);
+    let mut wide = [kept; N];
+    for (wide, sum) in wide.iter_mut().zip(sums.iter()) {
+        *wide = isa.mul(kept, isa.load(sum));
+    }
+    for (weight, value) in weights.iter().zip(values.chunks(dim)) {
+        let weight = isa.splat(*weight);
+        for (wide, value) in wide.iter_mut().zip(value.as_chunks::<8>().0) {
+            *wide = isa.fma(weight, isa.load(value), *wide);
+        }
+    }
+    for (wide, sum) in wide.iter().zip(sums) {
+        *sum = isa.store(*wide);
     }
 }
 
@@ -191,9 +215,7 @@ impl<E: Element> Work for Scale<'_, E> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         widen_all(isa, self.q, self.wide);
-        for x in self.wide.iter_mut() {
-            *x *= self.factor;
-        }
+        scale_all(isa, self.wide, self.factor);
     }
 }
 

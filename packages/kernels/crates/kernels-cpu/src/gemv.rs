@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::{
     element::{Element, dot},
-    isa::{Isa, Work, on_best},
+    isa::{Isa, Work, on_best, sum},
 };
 
 /// Rows of weights that one core takes at a time.
@@ -115,9 +115,9 @@ impl<S: Element> Work for Int4Rows<'_, S> {
                 let parts =
                     words.chunks_exact(self.w.group / 8).zip(x.chunks_exact(self.w.group)).zip(shared);
                 *out = 0.0;
-                for ((words, x), (group, (scale, sum))) in parts {
+                for ((words, x), (group, (scale, total))) in parts {
                     let zero = self.w.zeros.map_or(8.0, |zeros| nibble(zeros, row * groups + group));
-                    *out += scale.to_f32() * (nibbles_dot(isa, words, x) - zero * sum);
+                    *out += scale.to_f32() * (nibbles_dot(isa, words, x) - zero * total);
                 }
             }
         }
@@ -130,16 +130,18 @@ fn nibble(words: &[u32], index: usize) -> f32 {
 
 #[inline(always)]
 fn nibbles_dot<I: Isa>(isa: I, words: &[u32], x: &[f32]) -> f32 {
-    const SHIFTS: [u32; 8] = [0, 4, 8, 12, 16, 20, 24, 28];
-    let mut sums = [0f32; 8];
-    for (word, x) in words.iter().zip(x.as_chunks::<8>().0) {
-        for lane in 0..8 {
-            #[expect(clippy::cast_precision_loss, reason = "a nibble is exact")]
-            let wide = ((word >> SHIFTS[lane]) & 15).cast_signed() as f32;
-            sums[lane] = isa.fma(wide, x[lane], sums[lane]);
+    let mut sums = [isa.splat(0.0); 2];
+    let (pairs, rest) = words.as_chunks::<2>();
+    let blocks = x.as_chunks::<8>().0;
+    for (pair, x) in pairs.iter().zip(blocks.as_chunks::<2>().0) {
+        for ((sum, word), x) in sums.iter_mut().zip(pair).zip(x) {
+            *sum = isa.fma(isa.nibbles(*word), isa.load(x), *sum);
         }
     }
-    sums.iter().sum()
+    if let ([word], Some(x)) = (rest, blocks.last()) {
+        sums[0] = isa.fma(isa.nibbles(*word), isa.load(x), sums[0]);
+    }
+    sum(isa, isa.add(sums[0], sums[1]))
 }
 
 /// From M×batch, where rows are computed, to batch×M, rounded by `round`.

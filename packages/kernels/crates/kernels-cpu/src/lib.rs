@@ -4,6 +4,8 @@
 //! Everything else is loops over all cores that run where no library is.
 
 mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod backend;
 mod buffer;
 mod count;

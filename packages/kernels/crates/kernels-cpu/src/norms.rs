@@ -4,8 +4,8 @@ use kernels_core::RMSNORM_EPSILON;
 use rayon::prelude::*;
 
 use crate::{
-    element::{Element, dot, narrow_all, widen_all},
-    isa::{Isa, Work, exp, on_best},
+    element::{Element, dot, narrow_all, scale_all, widen_all},
+    isa::{Isa, Work, exp, on_best, sum},
 };
 
 /// out = x / √(mean(x²) + ε) · w, by row.
@@ -29,9 +29,8 @@ impl<E: Element> Work for Norm<'_, E> {
         let w = E::as_f32(isa, self.w, w);
         let mean = dot(isa, x, x) / real(x.len());
         let scale = 1.0 / (mean + RMSNORM_EPSILON).sqrt();
-        for (x, w) in x.iter_mut().zip(w) {
-            *x *= scale * w;
-        }
+        scale_all(isa, x, scale);
+        multiply_all(isa, x, w);
         narrow_all(isa, x, self.out);
     }
 }
@@ -53,44 +52,53 @@ impl<E: Element> Work for Softmax<'_, E> {
     fn run<I: Isa>(self, isa: I) {
         let row = self.scratch;
         widen_all(isa, self.x, row);
-        let most = largest(row);
-        let sum = exp_all(isa, row, most);
-        let scale = 1.0 / sum;
-        for x in row.iter_mut() {
-            *x *= scale;
-        }
+        let most = largest(isa, row);
+        let total = exp_all(isa, row, most);
+        scale_all(isa, row, 1.0 / total);
         narrow_all(isa, row, self.out);
+    }
+}
+
+/// Multiplies each of `row` by that of `by`.
+#[inline(always)]
+fn multiply_all<I: Isa>(isa: I, row: &mut [f32], by: &[f32]) {
+    let ((blocks, rest), (others, other_rest)) = (row.as_chunks_mut::<8>(), by.as_chunks::<8>());
+    for (block, other) in blocks.iter_mut().zip(others) {
+        *block = isa.store(isa.mul(isa.load(block), isa.load(other)));
+    }
+    for (x, by) in rest.iter_mut().zip(other_rest) {
+        *x *= by;
     }
 }
 
 /// The largest element; −∞ of none.
 #[inline(always)]
-pub(crate) fn largest(row: &[f32]) -> f32 {
+pub(crate) fn largest<I: Isa>(isa: I, row: &[f32]) -> f32 {
     let (blocks, rest) = row.as_chunks::<8>();
-    let mut most = [f32::NEG_INFINITY; 8];
+    let mut most = isa.splat(f32::NEG_INFINITY);
     for block in blocks {
-        for lane in 0..8 {
-            most[lane] = if block[lane] > most[lane] { block[lane] } else { most[lane] };
-        }
+        most = isa.max(isa.load(block), most);
     }
-    most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, x| most.max(*x))
+    let most = isa.store(most).into_iter().fold(f32::NEG_INFINITY, f32::max);
+    rest.iter().fold(most, |most, x| most.max(*x))
 }
 
 /// Replaces each x by e^(x − most) and gives their sum.
 #[inline(always)]
 pub(crate) fn exp_all<I: Isa>(isa: I, row: &mut [f32], most: f32) -> f32 {
     let (blocks, rest) = row.as_chunks_mut::<8>();
-    let mut sums = [0f32; 8];
+    let (shift, mut sums) = (isa.splat(-most), isa.splat(0.0));
     for block in blocks {
-        for lane in 0..8 {
-            block[lane] = exp(isa, block[lane] - most);
-            sums[lane] += block[lane];
-        }
+        let power = isa.exp(isa.add(isa.load(block), shift));
+        sums = isa.add(sums, power);
+        *block = isa.store(power);
     }
-    for x in rest.iter_mut() {
-        *x = exp(isa, *x - most);
+    let mut total = sum(isa, sums);
+    for x in rest {
+        *x = exp(*x - most);
+        total += *x;
     }
-    sums.iter().chain(rest.iter()).sum()
+    total
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rows are shorter than 2^24, or their mean is not so exact")]

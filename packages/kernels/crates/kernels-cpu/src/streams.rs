@@ -34,15 +34,12 @@ impl<E: Element> Work for Triad<'_, E> {
     fn run<I: Isa>(self, isa: I) {
         let ((a, a_rest), (b, b_rest)) = (self.a.as_chunks::<8>(), self.b.as_chunks::<8>());
         let (out, out_rest) = self.out.as_chunks_mut::<8>();
+        let q = isa.splat(TRIAD_SCALAR);
         for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-            let (mut sum, b) = (E::widen(isa, a), E::widen(isa, b));
-            for lane in 0..8 {
-                sum[lane] = isa.fma(TRIAD_SCALAR, b[lane], sum[lane]);
-            }
-            *out = E::narrow(isa, &sum);
+            *out = E::narrow(isa, isa.fma(q, E::widen(isa, b), E::widen(isa, a)));
         }
         for ((out, a), b) in out_rest.iter_mut().zip(a_rest).zip(b_rest) {
-            *out = E::from_f32(isa.fma(TRIAD_SCALAR, b.to_f32(), a.to_f32()));
+            *out = E::from_f32(a.to_f32() + TRIAD_SCALAR * b.to_f32());
         }
     }
 }
