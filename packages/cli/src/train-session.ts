@@ -200,9 +200,7 @@ export function writeItems(run: TrainingRun, { count }: { readonly count: number
   for (const facts of run.manifest.trainings) {
     const items = recipeById(facts.recipe).serve?.items(facts.seeds[0] ?? 0, count) ?? [];
     if (items.length === 0) continue;
-    const lines = items.map(({ id, prompt, target }) =>
-      JSON.stringify({ id, question: prompt, answer: target }),
-    );
+    const lines = items.map(({ id, prompt, target }) => JSON.stringify({ id, prompt, gold: target }));
     run.writeText(join(run.path, `items-${facts.name}.jsonl`), `${lines.join('\n')}\n`);
   }
 }

@@ -22,17 +22,17 @@ function cpuNs(): number | null {
 function train({ recipe: id, params, seed, from }: TrainJob): void {
   const recipe = recipeById(id);
   const events = trainSeed(recipe, { params, seed, from });
-  for (;;) {
-    const start_ns = clock.now();
-    const before = cpuNs();
-    const next = events.next();
-    if (next.done === true) return;
-    const after = cpuNs();
+  let start_ns = clock.now();
+  let before = cpuNs();
+  for (let next = events.next(); next.done !== true; next = events.next()) {
+    const [end_ns, after] = [clock.now(), cpuNs()];
     const cpu_ns = before === null || after === null ? null : after - before;
-    const stamps = { start_ns, end_ns: clock.now(), cpu_ns };
     const event = next.value;
     if (event.kind === 'checkpoint') say(event);
-    else if (event.kind !== 'votes') say({ ...event, stamps });
+    else if (event.kind !== 'votes') say({ ...event, stamps: { start_ns, end_ns, cpu_ns } });
+    // The next piece begins where this one ended: telling of it is part of the work.
+    start_ns = event.kind === 'checkpoint' ? clock.now() : end_ns;
+    before = after;
   }
 }
 

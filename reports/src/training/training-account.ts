@@ -6,13 +6,7 @@ import {
   type TrainingManifest,
   type TrainingRun,
 } from '@perwatt/records';
-import {
-  evalKey,
-  stepKey,
-  type TrainingEnergy,
-  type TrainingJoules,
-  trainingEnergy,
-} from './training-energy.js';
+import { evalKey, stepKey, type TrainingEnergy, trainingEnergy, wholeKey } from './training-energy.js';
 
 /** A figure with its 95 % interval, or why there is none. */
 export interface TrainingFigure {
@@ -122,14 +116,8 @@ function accountOf(facts: TrainingFacts, rows: OwnRows): TrainingAccount {
   const seeds = facts.seeds.map((seed) => seedCurve(seed, rows));
   const ends = facts.seeds.map((seed) => endsOf(seed, facts, rows.evals));
   const complete = ends.every(({ last }) => last !== null);
-  const training = joulesOf(
-    rows.steps.map((row) => rows.energy.parts.get(stepKey(row))),
-    rows.energy,
-  );
-  const evaluation = joulesOf(
-    rows.evals.map((row) => rows.energy.parts.get(evalKey(row))),
-    rows.energy,
-  );
+  const training = joulesOf(wholeKey('step', facts.name), rows.energy);
+  const evaluation = joulesOf(wholeKey('eval', facts.name), rows.energy);
   const gain = gainOf(ends);
   const [before, after] = [meanAccuracy(ends, 'first'), meanAccuracy(ends, 'last')];
   const sums = (of: (row: TrainStepRow) => number) => rows.steps.reduce((sum, row) => sum + of(row), 0);
@@ -157,7 +145,7 @@ function accountOf(facts: TrainingFacts, rows: OwnRows): TrainingAccount {
     query_energy_before_j: queryJoules(ends, 'first', rows.energy),
     query_energy_after_j: queryJoules(ends, 'last', rows.energy),
     votes_before: votesOf(ends),
-    ...breakEven({ training, ends, energy: rows.energy, after }),
+    ...breakEven({ gain, training, ends, energy: rows.energy, after }),
   };
 }
 
@@ -264,16 +252,10 @@ function gainOf(ends: readonly Ends[]): TrainingFigure {
   return { value, lo: interval?.lo ?? value, hi: interval?.hi ?? value, reason: null };
 }
 
-function joulesOf(parts: readonly (TrainingJoules | undefined)[], energy: TrainingEnergy): TrainingFigure {
+function joulesOf(key: string, energy: TrainingEnergy): TrainingFigure {
   if (energy.reason !== null) return missing(energy.reason);
-  const sum = (of: (part: TrainingJoules) => number | null) =>
-    parts.reduce((total, part) => total + (part === undefined ? 0 : (of(part) ?? 0)), 0);
-  return {
-    value: sum(({ energy_j }) => energy_j),
-    lo: sum(({ lo_j }) => lo_j),
-    hi: sum(({ hi_j }) => hi_j),
-    reason: null,
-  };
+  const { energy_j, lo_j, hi_j } = energy.parts.get(key) ?? { energy_j: 0, lo_j: 0, hi_j: 0 };
+  return { value: energy_j, lo: lo_j, hi: hi_j, reason: null };
 }
 
 /** Text of a cell whose gain may be nothing. */
@@ -283,7 +265,7 @@ export const NO_GAIN = 'no significant gain';
 function perPoint(training: TrainingFigure, gain: TrainingFigure, seeds: number): TrainingFigure {
   if (gain.value === null || gain.lo === null || gain.hi === null) return missing(gain.reason ?? 'unknown');
   if (gain.hi < 0) return missing('accuracy fell');
-  if (gain.lo <= 0) return missing(NO_GAIN);
+  if (!isGain(gain)) return missing(NO_GAIN);
   if (training.value === null || training.lo === null || training.hi === null)
     return missing(training.reason ?? 'unknown');
   return {
@@ -294,7 +276,11 @@ function perPoint(training: TrainingFigure, gain: TrainingFigure, seeds: number)
   };
 }
 
+/** Whether the interval of a gain lies above 0. */
+const isGain = ({ lo }: TrainingFigure): boolean => lo !== null && lo > 0;
+
 interface BreakEvenInput {
+  readonly gain: TrainingFigure;
   readonly training: TrainingFigure;
   readonly ends: readonly Ends[];
   readonly energy: TrainingEnergy;
@@ -307,12 +293,13 @@ type BreakEven = Pick<TrainingAccount, 'break_even_queries' | 'break_even_agains
  * Queries after which one seed's training has paid for itself: its joules over what a query saves against the cheapest
  * untrained strategy that is as accurate, the plurality of k attempts of the policy before training.
  */
-function breakEven({ training, ends, energy, after }: BreakEvenInput): BreakEven {
+function breakEven({ gain, training, ends, energy, after }: BreakEvenInput): BreakEven {
   const no = (reason: string): BreakEven => ({
     break_even_queries: missing(reason),
     break_even_against: null,
   });
   if (after === null) return no('training has not ended');
+  if (!isGain(gain)) return no(NO_GAIN);
   if (training.value === null || training.lo === null || training.hi === null)
     return no(training.reason ?? 'unknown');
   const k = cheapestVotes(ends, after);

@@ -29,7 +29,10 @@ export interface TrainingLedger {
 
 /** What a training run drew, shared out to its steps and evaluations. */
 export interface TrainingEnergy {
-  /** Of each step and evaluation, by `stepKey` and `evalKey`. Empty without energy. */
+  /**
+   * Of each step and evaluation, by `stepKey` and `evalKey`, and of all steps and all evaluations of a training, by `wholeKey`:
+   * the same joules, with bounds that do not pay for edges within. Empty without energy.
+   */
   readonly parts: ReadonlyMap<string, TrainingJoules>;
   readonly ledgers: readonly TrainingLedger[];
   /** `estimated`, `counter` …; null where nothing was metered. */
@@ -50,6 +53,9 @@ export const stepKey = ({ training, seed, sitting, step }: Spanned): string =>
   `step ${training} ${seed} ${sitting} ${step}`;
 export const evalKey = ({ training, seed, sitting, step }: Spanned): string =>
   `eval ${training} ${seed} ${sitting} ${step}`;
+
+/** Name of all steps or all evaluations of a training. */
+export const wholeKey = (kind: 'step' | 'eval', training: string): string => `all ${kind} ${training}`;
 
 /** Rows of a training run. */
 export interface TrainingRows {
@@ -77,7 +83,8 @@ export function trainingEnergy(run: TrainingRun, rows: TrainingRows): TrainingEn
     const shares = run.manifest.sittings.map((sitting) =>
       sittingShare({ rows, files, domain: domain.id, sitting }),
     );
-    for (const { queries } of shares) for (const [key, own] of queries) addPart(parts, key, own);
+    for (const { queries, wholes } of shares)
+      for (const [key, own] of [...queries, ...wholes]) addPart(parts, key, own);
     return ledgerOf(domain.id, shares);
   });
   const { provenance } = boundary;
@@ -87,7 +94,18 @@ export function trainingEnergy(run: TrainingRun, rows: TrainingRows): TrainingEn
     : { ...none(`${broken.domain}: ${broken.reason}`), ledgers, provenance };
 }
 
-type Share = Pick<Attribution, 'queries' | 'unattributed_j' | 'reason'> & { readonly meter_j: number | null };
+interface Share extends Pick<Attribution, 'queries' | 'unattributed_j' | 'reason'> {
+  readonly meter_j: number | null;
+  readonly wholes: Attribution['queries'];
+}
+
+const noShare: Share = {
+  queries: new Map(),
+  wholes: new Map(),
+  unattributed_j: 0,
+  meter_j: 0,
+  reason: null,
+};
 
 interface SharedSitting {
   readonly rows: TrainingRows;
@@ -100,11 +118,36 @@ function sittingShare({ rows, files, domain, sitting }: SharedSitting): Share {
   const spans = spansOf(rows, sitting.sitting);
   const window = windowOf(sitting, spans);
   const series = window && seriesOf(files, { domain, boot_id: sitting.boot_id, window });
-  if (window === null) return { queries: new Map(), unattributed_j: 0, meter_j: 0, reason: null };
-  if (series === null)
-    return { queries: new Map(), unattributed_j: null, meter_j: null, reason: 'not_covered' };
+  if (window === null) return noShare;
+  if (series === null) return { ...noShare, unattributed_j: null, meter_j: null, reason: 'not_covered' };
   const { queries, unattributed_j, meter, reason } = attribute(series, spans, window);
-  return { queries, unattributed_j, meter_j: meter.energy_j, reason };
+  const wholes = attribute(series, joinedSpans(rows, sitting.sitting), window).queries;
+  return { queries, wholes, unattributed_j, meter_j: meter.energy_j, reason };
+}
+
+/** Spans of whole trainings: pieces of a seed that follow one another without a gap are one. */
+function joinedSpans({ steps, evals }: TrainingRows, sitting: number): CallSpan[] {
+  const lines = new Map<string, CallSpan[]>();
+  const add = (kind: 'step' | 'eval', row: TrainStepRow | TrainEvalRow) => {
+    if (row.sitting !== sitting) return;
+    const line = lines.get(`${row.training} ${row.seed}`) ?? [];
+    line.push(spanOf(wholeKey(kind, row.training), row));
+    lines.set(`${row.training} ${row.seed}`, line);
+  };
+  for (const row of steps) add('step', row);
+  for (const row of evals) add('eval', row);
+  return [...lines.values()].flatMap((line) => joined(line.sort((a, b) => Number(a.start - b.start))));
+}
+
+function joined(line: readonly CallSpan[]): CallSpan[] {
+  const out: CallSpan[] = [];
+  for (const span of line) {
+    const last = out.at(-1);
+    if (last !== undefined && last.query_id === span.query_id && last.end === span.start)
+      out[out.length - 1] = { ...last, end: span.end };
+    else out.push(span);
+  }
+  return out;
 }
 
 function ledgerOf(domain: string, shares: readonly Share[]): TrainingLedger {
