@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BatchEnd, CONVENTION, ClockSource, Device, EnergyCounter, EnergyRule, EnergyWindow, Host, ImplId, Inputs,
-    KernelError, KernelRow, KernelSpec, LaunchEnergy, Prepared, RowStatus, RowTiming, StopRule, Stopped,
-    Stopping, Support, Timing, Trace, WarmUp, WarmUpRule, Warming, check_output, counts,
+    BatchEnd, CONVENTION, ClockSource, Device, EnergyCounter, EnergyRule, EnergyWindow, Health, Host, ImplId,
+    Inputs, KernelError, KernelRow, KernelSpec, LaunchEnergy, Prepared, RowStatus, RowTiming, StopRule,
+    Stopped, Stopping, Support, Timing, Trace, WarmUp, WarmUpRule, Warming, check_output, counts,
     energy::{energy_window, idle_power, jittered},
     meter::metered,
     stats::{median, quantile, relative_deviation},
@@ -73,6 +73,9 @@ const MOST_LAUNCHES: f64 = 1e6;
 
 /// Windows tried beyond those that must be valid.
 const SPARE_WINDOWS: usize = 2;
+
+/// Timing that the device slowed down in, by heat or its own protection, is repeated so often.
+const HOT_REPEATS: usize = 2;
 
 /// Two clocks that differ by more than this are flagged.
 const CLOCKS_RATIO: f64 = 0.02;
@@ -189,6 +192,26 @@ impl Runner<'_> {
     ) -> Result<(), KernelError> {
         (self.progress)(Phase::WarmUp);
         let (launches, warm_up) = warm(prepared, self.options.batch_ns, self.options.warm_up)?;
+        let mut timing = self.batches(prepared, spec, (launches, sets), warm_up)?;
+        for _ in 0..HOT_REPEATS {
+            if !slowed_down(&timing) {
+                break;
+            }
+            cool_down(self.device, self.host, &self.options.energy, |health| health.slowed_down);
+            timing = self.batches(prepared, spec, (launches, sets), warm_up)?;
+        }
+        row.flags.extend(flags(&timing).into_iter().map(str::to_owned));
+        row.timing = Some(timing);
+        Ok(())
+    }
+
+    fn batches(
+        &mut self,
+        prepared: &mut dyn Prepared,
+        spec: &KernelSpec,
+        (launches, sets): (u32, usize),
+        warm_up: WarmUp,
+    ) -> Result<RowTiming, KernelError> {
         (self.progress)(Phase::Time);
         let health_before = self.device.health();
         let mut stopping = Stopping::new(self.options.stop);
@@ -205,7 +228,7 @@ impl Runner<'_> {
         let launches_ns = stopping.launches_ns();
         let at = |p: f64| quantile(launches_ns, p).unwrap_or(f64::NAN);
         let launch_ns = at(0.5);
-        let timing = RowTiming {
+        Ok(RowTiming {
             launch_ns,
             launch_p05_ns: at(0.05),
             launch_p95_ns: at(0.95),
@@ -221,10 +244,7 @@ impl Runner<'_> {
             batches,
             health_before,
             health_after,
-        };
-        row.flags.extend(flags(&timing).into_iter().map(str::to_owned));
-        row.timing = Some(timing);
-        Ok(())
+        })
     }
 
     fn meter(
@@ -283,7 +303,7 @@ impl Metering<'_> {
             let idle = Err("not measured".to_owned());
             return Ok(LaunchEnergy::from_windows(info, Vec::new(), idle, &self.rule));
         }
-        let baseline_c = self.temperature();
+        let baseline_c = self.device.health().and_then(|health| health.temperature_c);
         (self.progress)(Phase::Idle);
         let span_ns = self.rule.window_ns(info.update_period_ns) + 2 * info.update_period_ns;
         let ((), ticks) = metered(counter, self.host, || {
@@ -299,7 +319,11 @@ impl Metering<'_> {
             }
             (self.progress)(Phase::Energy);
             if attempt > 0 {
-                self.cool_down(baseline_c);
+                let warmer = |health: &Health| {
+                    let limit_c = baseline_c.map(|then| then + self.rule.cool_within_c);
+                    health.temperature_c.zip(limit_c).is_some_and(|(now, limit)| now > limit)
+                };
+                cool_down(self.device, self.host, &self.rule, warmer);
             }
             let trace = self.trace(prepared, counter, span_ns)?;
             match energy_window(&trace, idle.as_ref().ok().copied(), &self.rule, info.update_period_ns) {
@@ -308,24 +332,6 @@ impl Metering<'_> {
             }
         }
         Ok(LaunchEnergy::from_windows(info, windows, idle, &self.rule))
-    }
-
-    fn temperature(&self) -> Option<f64> {
-        self.device.health().and_then(|health| health.temperature_c)
-    }
-
-    /// Waits until the device is about as cool as at first; not at all where its temperature isn't known.
-    fn cool_down(&self, baseline_c: Option<f64>) {
-        const LOOK_NS: i64 = 500_000_000;
-        let hot = || {
-            self.temperature().zip(baseline_c).is_some_and(|(now, then)| now > then + self.rule.cool_within_c)
-        };
-        for _ in 0..self.rule.cool_down_ns / LOOK_NS {
-            if !hot() {
-                return;
-            }
-            self.host.sleep_ns(LOOK_NS);
-        }
     }
 
     /// Keeps two batches in flight: through the warm-up, then for `span_ns` while the counter is watched.
@@ -362,6 +368,21 @@ impl Metering<'_> {
     fn ended(&self, timing: Timing) -> BatchEnd {
         BatchEnd { at_ns: self.host.now_ns(), launches: timing.launches, busy_ns: timing.batch_ns() }
     }
+}
+
+/// Leaves the device idle for as long as it is too warm, within the rule; not at all where it can't be told.
+fn cool_down(device: &dyn Device, host: &dyn Host, rule: &EnergyRule, too_warm: impl Fn(&Health) -> bool) {
+    const LOOK_NS: i64 = 500_000_000;
+    for _ in 0..rule.cool_down_ns / LOOK_NS {
+        if !device.health().is_some_and(|health| too_warm(&health)) {
+            return;
+        }
+        host.sleep_ns(LOOK_NS);
+    }
+}
+
+fn slowed_down(timing: &RowTiming) -> bool {
+    [&timing.health_before, &timing.health_after].into_iter().flatten().any(|health| health.slowed_down)
 }
 
 fn set_implementation(row: &mut KernelRow, implementation: &ImplId) {
@@ -415,13 +436,12 @@ fn host_difference(batches: &[Timing]) -> Option<f64> {
 }
 
 fn flags(timing: &RowTiming) -> Vec<&'static str> {
-    let slowed = |health: &Option<crate::Health>| health.as_ref().is_some_and(|health| health.slowed_down);
     let candidates = [
         ("timed-out", timing.stopped == Stopped::TimedOut),
         ("noisy", timing.stopped == Stopped::NoiseSettled),
         ("not-warm", !timing.warm_up.stable),
         ("clocks-differ", timing.host_difference_ratio.is_some_and(|ratio| ratio.abs() > CLOCKS_RATIO)),
-        ("slowed-down", slowed(&timing.health_before) || slowed(&timing.health_after)),
+        ("slowed-down", slowed_down(timing)),
         ("one-set", timing.rotated_sets == 1),
     ];
     candidates.into_iter().filter_map(|(flag, set)| set.then_some(flag)).collect()

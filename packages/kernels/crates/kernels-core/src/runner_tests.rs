@@ -1,5 +1,5 @@
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::BTreeMap,
     rc::Rc,
     sync::{
@@ -38,6 +38,7 @@ enum Fault {
     ClocksDiffer,
     NeverWarm,
     LostInBatch(u32),
+    HotFor(usize),
 }
 
 /// A device that gives the reference as its output after `launch_ns` of its host's time.
@@ -47,6 +48,7 @@ struct Fake<H> {
     launch_ns: i64,
     fault: Fault,
     seen: Rc<RefCell<Vec<u32>>>,
+    looks: Cell<usize>,
 }
 
 struct FakeKernel<H> {
@@ -75,12 +77,19 @@ fn fake<H: Host>(host: H, launch_ns: i64, fault: Fault) -> Fake<H> {
         notes: Vec::new(),
         environment: BTreeMap::from([("FAKE".to_owned(), "1".to_owned())]),
     };
-    Fake { info, host, launch_ns, fault, seen: Rc::default() }
+    Fake { info, host, launch_ns, fault, seen: Rc::default(), looks: Cell::default() }
 }
 
 impl<H: Host + Clone + 'static> Device for Fake<H> {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn health(&self) -> Option<crate::Health> {
+        let Fault::HotFor(looks) = self.fault else { return None };
+        self.looks.set(self.looks.get() + 1);
+        let slowed_down = self.looks.get() <= looks;
+        Some(crate::Health { slowed_down, ..crate::Health::default() })
     }
 
     fn support(&self, spec: &KernelSpec) -> Support {
@@ -235,11 +244,20 @@ fn doubts_are_flags() -> Result<(), KernelError> {
         (Fault::NeverWarm, RunOptions::default(), "not-warm"),
         (Fault::None, quick, "timed-out"),
         (Fault::None, one, "one-set"),
+        (Fault::HotFor(usize::MAX), RunOptions::default(), "slowed-down"),
     ];
     for (fault, options, flag) in cases {
         let (row, _) = row_of(fault, options)?;
         assert!(row.flags.iter().any(|known| known == flag), "{flag}: {:?}", row.flags);
     }
+    Ok(())
+}
+
+#[test]
+fn a_timing_that_heat_slowed_down_is_repeated_once_the_device_has_cooled() -> Result<(), KernelError> {
+    let (row, phases) = row_of(Fault::HotFor(20), RunOptions::default())?;
+    assert_eq!((row.status, row.flags), (RowStatus::Ok, Vec::new()));
+    assert_eq!(phases.iter().filter(|phase| **phase == Phase::Time).count(), 2);
     Ok(())
 }
 
