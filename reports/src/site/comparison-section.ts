@@ -9,9 +9,22 @@ import { gridHtml, notesHtml } from './block-html.js';
 const severalOn = (cells: readonly ComparableCell[], axis: string): boolean =>
   new Set(cells.map(({ axes }) => axes[axis])).size > 1;
 
+/** The first value of an axis that every group of cells has; undefined where none is everywhere, and groups take their own first. */
+function commonBaseline(cells: readonly ComparableCell[], by: string): string | undefined {
+  const groups = new Map<string, Set<string>>();
+  for (const { axes } of cells) {
+    const key = JSON.stringify({ ...axes, [by]: '' });
+    groups.set(key, (groups.get(key) ?? new Set()).add(axes[by] ?? ''));
+  }
+  const values = new Set(cells.flatMap(({ axes }) => axes[by] ?? []));
+  const several = [...groups.values()].filter(({ size }) => size > 1);
+  return [...values].find((value) => several.every((own) => own.has(value)));
+}
+
 function compared(cells: readonly ComparableCell[], by: string): Comparison | string {
+  const baseline = commonBaseline(cells, by);
   try {
-    return compareCells(cells, { by });
+    return compareCells(cells, { by, ...(baseline === undefined ? {} : { baseline }) });
   } catch (error) {
     if (error instanceof PerwattError && error.code === 'INPUT_INVALID') return error.message;
     throw error;

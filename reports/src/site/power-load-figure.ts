@@ -1,3 +1,4 @@
+import type { PointAxis } from '@perwatt/core';
 import { modelColour } from '../colours.js';
 import type { Figure } from '../figure.js';
 import { formatMetric, unmeasured } from '../format.js';
@@ -26,8 +27,54 @@ function lineGroups(cells: readonly CellResult[]): CellResult[][] {
   return [...groups.values()];
 }
 
+/** More lines than this cross one another beyond telling them apart: their marks alone stay. */
+const MOST_LINES = 60;
+
 const dashes = ['solid', 'dash', 'dot', 'dashdot'] as const;
 const symbols = ['circle', 'diamond', 'square', 'triangle-up', 'cross', 'star'] as const;
+
+interface LineStyle {
+  readonly name: string;
+  readonly showlegend: boolean;
+  readonly colour: string;
+  /** Place of its accelerator among all. */
+  readonly accelerator: number;
+  /** Marks alone. */
+  readonly crowded: boolean;
+  readonly open: boolean;
+  readonly axes: readonly PointAxis[];
+}
+
+/** One line through the loads of a group, from the idle machine where its power is known. */
+function lineTrace(group: readonly CellResult[], style: LineStyle): object {
+  const sorted = group.toSorted((a, b) => speed(a) - speed(b));
+  const idle = sorted[0] === undefined ? null : loadedIdle(sorted[0]);
+  const from = <T>(value: T): T[] => (idle === null ? [] : [value]);
+  const { name, showlegend, colour, accelerator, crowded, open, axes } = style;
+  return {
+    type: 'scatter',
+    mode: crowded ? 'markers' : 'lines+markers',
+    name,
+    legendgroup: name,
+    showlegend,
+    ids: [...from(''), ...sorted.map(({ cell_id }) => cellAddress(cell_id))],
+    x: [...from(0), ...sorted.map(speed)],
+    y: [...from(idle), ...sorted.map(power)],
+    customdata: [
+      ...from(`${name}: idle, model loaded`),
+      ...sorted.map(
+        (cell) => `${plain(cellName(cell, axes))}<br>${formatMetric(cell.metrics.tokens_per_s)} tokens/s`,
+      ),
+    ],
+    hovertemplate: '%{customdata}<br>%{y:.3g} W<extra></extra>',
+    line: { width: 1.5, color: colour, dash: dashes[accelerator % dashes.length] },
+    marker: {
+      size: crowded ? 6 : 9,
+      color: colour,
+      symbol: `${symbols[accelerator % symbols.length]}${open ? '-open' : ''}`,
+    },
+  };
+}
 
 /** Mean power against output tokens per second, each line from the idle, loaded machine through its loads. Null without a point. */
 export function powerLoadFigure(merged: RunResults): Figure | null {
@@ -37,44 +84,26 @@ export function powerLoadFigure(merged: RunResults): Figure | null {
   if (cells.length === 0) return null;
   const accelerators = [...new Set(cells.map(({ point }) => point.accelerator))];
   const axes = shownAxes(merged.cells);
-  const [tier = null] = cells.map(({ energy }) => unmeasured(energy.boundary?.provenance ?? null));
-  const told = new Set<string>();
   const legendAxes = axes.filter((axis) => axis === 'model' || axis === 'accelerator');
-  const data = lineGroups(cells).flatMap((group) => {
+  const [tier = null] = cells.map(({ energy }) => unmeasured(energy.boundary?.provenance ?? null));
+  const groups = lineGroups(cells);
+  const told = new Set<string>();
+  const data = groups.flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const sorted = group.toSorted((a, b) => speed(a) - speed(b));
-    const idle = loadedIdle(first);
-    const at = Math.max(accelerators.indexOf(first.point.accelerator), 0);
-    const colour = modelColour(merged.models, first.point.model);
     const name = plain(cellName(first, legendAxes));
     const showlegend = !told.has(name);
     told.add(name);
-    return [
-      {
-        type: 'scatter',
-        mode: 'lines+markers',
-        name,
-        legendgroup: name,
-        showlegend,
-        ids: ['', ...sorted.map(({ cell_id }) => cellAddress(cell_id))].slice(idle === null ? 1 : 0),
-        x: [...(idle === null ? [] : [0]), ...sorted.map(speed)],
-        y: [...(idle === null ? [] : [idle]), ...sorted.map(power)],
-        customdata: [
-          ...(idle === null ? [] : [`${name}: idle, model loaded`]),
-          ...sorted.map(
-            (cell) => `${plain(cellName(cell, axes))}<br>${formatMetric(cell.metrics.tokens_per_s)} tokens/s`,
-          ),
-        ],
-        hovertemplate: '%{customdata}<br>%{y:.3g} W<extra></extra>',
-        line: { width: 1.5, color: colour, dash: dashes[at % dashes.length] },
-        marker: {
-          size: 9,
-          color: colour,
-          symbol: `${symbols[at % symbols.length]}${tier === null ? '' : '-open'}`,
-        },
-      },
-    ];
+    const style: LineStyle = {
+      name,
+      showlegend,
+      colour: modelColour(merged.models, first.point.model),
+      accelerator: Math.max(accelerators.indexOf(first.point.accelerator), 0),
+      crowded: groups.length > MOST_LINES,
+      open: tier !== null,
+      axes,
+    };
+    return [lineTrace(group, style)];
   });
   return {
     id: 'power-load',

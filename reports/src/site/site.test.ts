@@ -2,11 +2,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Script } from 'node:vm';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildResults } from '../build-results.js';
 import { type SyntheticOptions, syntheticRun } from '../synthetic-run.fixture.js';
 import { readPlotlySource } from '../write-report.js';
+import { siteScript } from './scripts/site-script.js';
 import { writeSite } from './write-site.js';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -87,6 +89,10 @@ test('a site is whole: every page of the navigation, a page a cell, data for mac
   expect(cellsOf('plain')).toHaveLength(20);
   expect(JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8')).runs).toHaveLength(2);
   expect(readFileSync(join(folder, 'results.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(21);
+});
+
+test('the script of a site is a script', () => {
+  expect(() => new Script(siteScript)).not.toThrow();
 });
 
 test('what a reader loads stays small, with a line of a megabyte in every answer', () => {

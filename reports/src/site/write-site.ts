@@ -18,6 +18,8 @@ export interface SiteOptions {
   readonly plotlySource: string;
   /** Models and accelerators with what is known of them. Default: the shipped one. */
   readonly catalogue?: Catalogue;
+  /** Takes out of texts what must not leave the run: applied to what stands in no results, matrices and pages of cells. */
+  readonly clean?: (text: string) => string;
 }
 
 async function makeFolder(folder: string): Promise<void> {
@@ -41,7 +43,7 @@ async function removeOthers(folder: string, kept: ReadonlySet<string>): Promise<
     if (name.endsWith('.html') && !kept.has(name)) await rm(join(folder, name), { force: true });
 }
 
-async function writePages(site: Site, folder: string): Promise<void> {
+async function writePages(site: Site, folder: string, clean: (text: string) => string): Promise<void> {
   const pages = sitePages(site, siteComparables(site));
   const frame: SiteFrame = {
     name: site.merged.name,
@@ -51,7 +53,7 @@ async function writePages(site: Site, folder: string): Promise<void> {
   for (const page of pages) await writeWhole(join(folder, `${page.id}.html`), sitePageHtml(page, frame));
   const written = new Set<string>();
   for (const page of cellPages(site)) {
-    await writeWhole(join(folder, `${page.id}.html`), sitePageHtml(page, frame));
+    await writeWhole(join(folder, `${page.id}.html`), clean(sitePageHtml(page, frame)));
     written.add(`${page.id.slice('cells/'.length)}.html`);
   }
   await removeOthers(join(folder, 'cells'), written);
@@ -65,7 +67,7 @@ async function writePages(site: Site, folder: string): Promise<void> {
 export async function writeSite(
   runs: readonly SiteRun[],
   folder: string,
-  { plotlySource, catalogue = shippedCatalogue() }: SiteOptions,
+  { plotlySource, catalogue = shippedCatalogue(), clean = (text) => text }: SiteOptions,
 ): Promise<WrittenReport> {
   const site = siteOf(runs, catalogue);
   for (const part of ['assets', 'cells']) await makeFolder(join(folder, part));
@@ -80,10 +82,10 @@ export async function writeSite(
     if (own.run !== null)
       await writeWhole(
         join(folder, matrixFileOf(site, own)),
-        `${JSON.stringify(own.run.manifest.matrix, null, 2)}\n`,
+        clean(`${JSON.stringify(own.run.manifest.matrix, null, 2)}\n`),
       );
   await writeWhole(join(folder, sharedFiles.plotly), plotlySource);
   await writeWhole(join(folder, sharedFiles.script), siteScript);
-  await writePages(site, folder);
+  await writePages(site, folder, clean);
   return written;
 }

@@ -16,12 +16,13 @@ const legendFor = (data, layout, place) => {
   const entries = data.filter(({ showlegend, name }) => showlegend !== false && name !== undefined);
   const longest = Math.max(0, ...entries.map(({ name }) => name.length));
   const across = Math.max(1, Math.floor((place.clientWidth - 90) / (50 + 7.2 * longest)));
-  const rows = entries.length > 1 ? Math.ceil(entries.length / across) : 0;
+  const shown = entries.length > 1 && entries.length <= 40;
+  const rows = shown ? Math.ceil(entries.length / across) : 0;
   const base = baseHeights.get(place.id) ?? layout.height ?? place.clientHeight;
   baseHeights.set(place.id, base);
   const height = base + Math.max(rows - 2, 0) * 20;
   place.style.height = height + 'px';
-  return { height, y: -64 / Math.max(height - 88 - rows * 20, 100) };
+  return { shown, height, y: -64 / Math.max(height - 88 - rows * 20, 100) };
 };
 const themed = (data, layout, place) => {
   const style = getComputedStyle(root);
@@ -32,13 +33,14 @@ const themed = (data, layout, place) => {
       key,
       { gridcolor: colour('--line'), zerolinecolor: colour('--line'), linecolor: colour('--line'), automargin: true, ...given },
     ]);
-  const { height, y } = legendFor(data, layout, place);
+  const { shown, height, y } = legendFor(data, layout, place);
   return {
     margin: { l: 56, r: 16, t: 16, b: 56 },
     legend: { orientation: 'h', y, yanchor: 'top', x: 0, itemsizing: 'constant' },
     hoverlabel: { align: 'left', font: { size: 13 } },
     ...layout,
     height,
+    showlegend: shown && layout.showlegend !== false,
     paper_bgcolor: 'rgba(0,0,0,0)',
     plot_bgcolor: 'rgba(0,0,0,0)',
     font: { family: 'system-ui, "DejaVu Sans", sans-serif', size: narrow.matches ? 11 : 13, color: colour('--text') },

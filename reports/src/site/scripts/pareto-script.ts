@@ -101,16 +101,17 @@ const tradeFigure = trade === null ? null : (() => {
           line: { shape, width: 1.5, dash: 'dot', color: '#888888' },
         };
       });
-    const legend = new Set();
+    const pairs = new Set(own.map(({ model, group }) => model + '|' + group)).size;
+    const apart = pairs > 10;
     const marks = models.flatMap(({ name, colour }) =>
       byGroup(own.filter(({ model }) => model === name)).map((group) => {
         const [first] = group;
         const label = groups.length > 1 ? first.model + ' · ' + groups[first.group].name : first.model;
-        legend.add(label);
         return {
           type: 'scatter',
           mode: names.checked ? 'markers+text' : 'markers',
           name: label.replace(/[<>&]/g, '·') + (first.tier === '' ? '' : ' (' + first.tier + ')'),
+          showlegend: !apart,
           ids: group.map(({ href, id }) => (href === '' ? id : href)),
           x: group.map(({ figures }) => fx * figures[x][0]),
           y: group.map(({ figures }) => fy * figures[y][0]),
@@ -135,10 +136,17 @@ const tradeFigure = trade === null ? null : (() => {
         };
       }),
     );
+    const key = (name, marker) => ({ type: 'scatter', mode: 'markers', name: name.replace(/[<>&]/g, '·'), x: [null], y: [null], hoverinfo: 'skip', marker: { size: 10, ...marker } });
+    const keys = !apart
+      ? []
+      : [
+          ...models.filter(({ name }) => own.some(({ model }) => model === name)).map(({ name, colour }) => key(name, { color: colour })),
+          ...[...new Set(own.map(({ group }) => group))].map((at) => key(groups[at].name, { color: '#8c8c8c', symbol: symbols[at % symbols.length] })),
+        ];
     list(fronts, x, y, own.length);
     return {
       id: 'pareto',
-      data: [...lines, ...marks],
+      data: [...lines, ...marks, ...keys],
       layout: { xaxis: axisOf(x, logX.checked, titleOf(x)), yaxis: axisOf(y, logY.checked, titleOf(y)), hovermode: 'closest' },
     };
   };
