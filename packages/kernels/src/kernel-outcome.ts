@@ -59,6 +59,10 @@ export interface KernelOutcome {
   readonly reason: string | null;
 }
 
+/** A product of matrices that is none of a vendor's library, and no measure of the device. */
+const isOwnGemm = ({ spec, implementation_id }: NativeRow): boolean =>
+  spec.kind === 'gemm' && /^[^/]+\/own/.test(implementation_id ?? '');
+
 interface Told {
   readonly row: NativeRow;
   readonly start_ns: string;
@@ -73,7 +77,7 @@ export function outcomeOf({ row, start_ns, end_ns, provenance }: Told): KernelOu
   const energy = energyOf(row, provenance);
   return {
     implementation: implementation_id ?? 'none',
-    portable: implementation_id === null ? null : backend === 'wgpu',
+    portable: implementation_id === null ? null : backend === 'wgpu' || isOwnGemm(row),
     convention,
     flop,
     bytes,

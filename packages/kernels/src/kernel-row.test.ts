@@ -15,6 +15,7 @@ const batch = (device_ns: number | null, host_ns: number, launches = 10) => ({
 
 /** As the native runner tells it, in JSON. */
 const native = (change: Partial<NativeRow> = {}): NativeRow => ({
+  spec: { kind: 'gemm' },
   implementation_id: 'cuda/cublaslt{algo=3}',
   backend: 'cuda',
   status: 'ok',
@@ -132,6 +133,17 @@ describe('energy of a native row', () => {
   ])('%o is none: %s', (change, reason, _why) => {
     expect(told(native(change), 'counter')).toMatchObject({ energy: null, energy_reason: reason });
   });
+});
+
+// biome-ignore format: a table is read in columns
+test.each([
+  [{},                                                                false, 'a library of the vendor'],
+  [{ implementation_id: 'cuda/own-tile-128{stages=2}' },              true,  'a kernel of our own'],
+  [{ implementation_id: 'wgpu/tile', backend: 'wgpu' },               true,  'a shader'],
+  [{ implementation_id: 'cpu/own-rows', spec: { kind: 'gemv' } },     false, 'only of products is the peak spoken'],
+  [{ implementation_id: null },                                       null,  'nothing ran'],
+])('%o is a portable implementation: %o', (change, portable, _why) => {
+  expect(told(native(change)).portable).toBe(portable);
 });
 
 // biome-ignore format: a table is read in columns

@@ -43,7 +43,7 @@ export async function listDevices(
     found.probing = null;
     const end = await askProcess(
       { kind: 'list', version: PROTOCOL_VERSION, specs, skip: [...found.skip] },
-      { ...options, onEvent: (event) => note(event, found) },
+      { ...options, onEvent: (event) => note(event, specs, found) },
     );
     const { devices, absent, probing, skip } = found;
     if (end.how === 'ended' || end.how === 'interrupted') return { devices, absent };
@@ -63,14 +63,14 @@ interface Looking {
   probing: string | null;
 }
 
-function note(event: KernelEvent, found: Looking): void {
+function note(event: KernelEvent, specs: readonly KernelSpec[], found: Looking): void {
   switch (event.event) {
     case 'probe':
       if (found.probing !== null) found.skip.push(found.probing);
       found.probing = event.backend;
       return;
     case 'device':
-      found.devices.push({ device: event.device, supports: event.supports });
+      found.devices.push({ device: event.device, supports: supportsOf(event.supports, specs) });
       return;
     case 'unavailable': {
       const { backend, error_code, reason } = event;
@@ -87,3 +87,12 @@ function note(event: KernelEvent, found: Looking): void {
     default:
   }
 }
+
+const supportsOf = (
+  told: readonly Omit<KernelSupport, 'spec'>[],
+  specs: readonly KernelSpec[],
+): KernelSupport[] =>
+  specs.flatMap((spec, i) => {
+    const own = told[i];
+    return own === undefined ? [] : [{ spec, ...own }];
+  });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { KernelSpec } from './kernel-spec.js';
+import type { KernelSpec } from './kernel-spec.js';
 
 /**
  * What the process that drives devices is asked, and what it answers: JSON, one value a line. The Rust side of it is
@@ -124,6 +124,7 @@ const Check = z.object({ relative_error: figure.nullable(), limit: figure });
 
 /** The row of `kernels-core`, as far as it is used here. */
 const Row = z.object({
+  spec: z.object({ kind: z.string() }),
   implementation_id: z.string().nullable(),
   backend: z.string(),
   status: z.enum(['ok', 'wrong', 'unsupported', 'failed']),
@@ -142,11 +143,8 @@ const Row = z.object({
 /** What came of one implementation of a kernel, as the native runner tells it. Figures are of one launch. */
 export type NativeRow = z.infer<typeof Row>;
 
-const Supported = z.object({
-  spec: KernelSpec,
-  implementations: z.array(z.string()),
-  reason: z.string().nullable(),
-});
+/** What a device does with a kernel; one for each that was asked for, in order. */
+const Supported = z.object({ implementations: z.array(z.string()), reason: z.string().nullable() });
 
 /** One line of an answer. */
 export const KernelEvent = z.discriminatedUnion('event', [

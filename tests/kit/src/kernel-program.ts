@@ -47,7 +47,8 @@ const deeds = {
 };
 const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 const come = (deed) => { if (deed in deeds) { deeds[deed](); wait(); } };
-const result = (implementation, status) => ({
+const result = (kind, implementation, status) => ({
+  spec: { kind },
   implementation_id: implementation, backend: 'cpu', status,
   error_code: status === 'ok' ? null : 'KERNEL_WRONG', error_message: status === 'ok' ? null : 'too far off',
   convention: 'flop/1', flop: 1000, bytes: 500,
@@ -76,7 +77,7 @@ if (request.kind === 'list') {
       send({ event: 'start', index, implementation });
       send({ event: 'phase', index, phase: 'time' });
       come(deed);
-      send({ event: 'result', index, start_ns: '10', end_ns: '20', provenance: null, row: result(implementation + '-1.0', deed) });
+      send({ event: 'result', index, start_ns: '10', end_ns: '20', provenance: null, row: result(spec.kind, implementation + '-1.0', deed) });
     }
     send({ event: 'end', index });
   }

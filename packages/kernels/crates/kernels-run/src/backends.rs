@@ -9,6 +9,8 @@ pub fn backends(threads: Option<usize>) -> Vec<Box<dyn Backend>> {
     vec![
         #[cfg(feature = "cpu")]
         Box::new(cpu(threads)),
+        #[cfg(feature = "cuda")]
+        Box::new(cuda()),
         #[cfg(feature = "wgpu")]
         Box::new(kernels_wgpu::WgpuBackend),
     ]
@@ -19,4 +21,14 @@ fn cpu(threads: Option<usize>) -> kernels_cpu::CpuBackend {
     let own = kernels_cpu::CpuOptions::of_process();
     let threads = threads.unwrap_or(own.threads).clamp(1, own.threads);
     kernels_cpu::CpuBackend::new(kernels_cpu::CpuOptions { threads, ..own })
+}
+
+/// Folder that CUDA's libraries are looked for in first: `lib64` of a toolkit, or the `nvidia` folder of Python wheels.
+#[cfg(feature = "cuda")]
+const CUDA_FOLDER: &str = "PERWATT_CUDA_LIB_DIR";
+
+#[cfg(feature = "cuda")]
+fn cuda() -> kernels_cuda::CudaBackend {
+    let folder = std::env::var_os(CUDA_FOLDER);
+    kernels_cuda::CudaBackend::new(folder.as_deref().map(std::path::Path::new))
 }
