@@ -2,7 +2,7 @@
 // What only CUDA has (shuffles, PTX) has a twin for the others.
 #if defined(__OPENCL_VERSION__)
 #define KERNEL(threads) __kernel __attribute__((reqd_work_group_size(threads, 1, 1))) void
-#define FUNC static inline
+#define FUNC static inline __attribute__((always_inline))
 #define GLOBAL __global
 #define SHARED __local
 #define SHARED_POINTER __local

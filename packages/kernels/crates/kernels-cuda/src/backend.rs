@@ -11,7 +11,7 @@ use crate::{
     driver::{Context, attribute_of, driver},
     library::{Library, caught, failed, preload},
     nvrtc,
-    plan::{CUBLASLT, MEMCPY, candidates, plan},
+    plan::{CUBLASLT, MEMCPY, candidates, least_capability, plan},
     prepared::{CudaPrepared, Recipe},
 };
 
@@ -187,6 +187,10 @@ impl CudaDevice {
             CUBLASLT => obstacle(spec, self.capability)
                 .or_else(|| Library::CublasLt.required().err().map(|error| error.to_string())),
             own => {
+                let least = least_capability(own);
+                if self.capability < least {
+                    return Some(format!("{own} needs compute capability {least}, not {}", self.capability));
+                }
                 let library = || Library::Nvrtc.required().map_err(|error| error.to_string());
                 plan(spec, own, None).and_then(|_| library()).err()
             }

@@ -15,8 +15,10 @@ pub(crate) const TILE_64: &str = "own-tile-64";
 pub(crate) const ROWS: &str = "own-four-rows";
 pub(crate) const ROW: &str = "own-row";
 pub(crate) const FLASH: &str = "own-flash";
+pub(crate) const FLASH_MMA: &str = "own-flash-mma";
 pub(crate) const SPLIT_KV: &str = "own-split-kv";
 pub(crate) const SHARED_PREFIX: &str = "own-shared-prefix";
+pub(crate) const SHARED_PREFIX_MMA: &str = "own-shared-prefix-mma";
 
 /// The most blocks along y and z.
 pub(crate) const MOST_BLOCKS: u32 = 65_535;
@@ -69,11 +71,18 @@ pub fn candidates(spec: &KernelSpec) -> Vec<&'static str> {
         (Shape::Gemm { .. }, _) => vec![CUBLASLT, TILE_128, TILE_64],
         (Shape::Gemv { .. }, _) => vec![ROWS, CUBLASLT],
         (Shape::Int4Gemv { .. }, _) => vec![ROWS],
-        (Shape::Prefill { .. }, _) => vec![FLASH],
-        (Shape::SharedPrefix { method: PrefixMethod::Shared, .. }, _) => vec![SHARED_PREFIX],
+        (Shape::Prefill { .. }, _) => vec![FLASH_MMA, FLASH],
+        (Shape::SharedPrefix { method: PrefixMethod::Shared, .. }, _) => {
+            vec![SHARED_PREFIX_MMA, SHARED_PREFIX]
+        }
         (Shape::Decode { .. } | Shape::SharedPrefix { .. }, _) => vec![SPLIT_KV],
         (Shape::RmsNorm { .. } | Shape::Softmax { .. }, _) => vec![ROW],
     }
+}
+
+/// The lowest compute capability that has what an implementation uses.
+pub(crate) fn least_capability(implementation: &str) -> u32 {
+    if matches!(implementation, FLASH_MMA | SHARED_PREFIX_MMA) { 80 } else { 61 }
 }
 
 /// How a kernel is done by one of the project's own implementations. `span` asks for so many keys per block where a kernel divides
@@ -88,7 +97,7 @@ pub fn plan(spec: &KernelSpec, implementation: &str, span: Option<u32>) -> Resul
         Shape::Gemv { m, k, batch } => gemv(spec, [m, k, batch]),
         Shape::Int4Gemv { .. } => int4_gemv(spec),
         Shape::RmsNorm { rows, width } | Shape::Softmax { rows, width } => by_row(spec, rows, width),
-        _ => plan_attention::plan(spec, span),
+        _ => plan_attention::plan(spec, matches!(implementation, FLASH_MMA | SHARED_PREFIX_MMA), span),
     }
 }
 

@@ -1,8 +1,8 @@
-use kernels_core::{KernelSpec, PrefixMethod, Shape};
+use kernels_core::{DType, KernelSpec, PrefixMethod, Shape};
 
 use crate::{
     plan::{MOST_BLOCKS, Plan, SHARED_BYTES, Slot, Step, size, types, vector, whole},
-    source::{ATTENTION, DECODE, Defines, MERGE},
+    source::{ATTENTION, ATTENTION_MMA, DECODE, Defines, MERGE, Source},
 };
 
 /// Query rows of a block of `attention.cu`: eight threads each.
@@ -83,15 +83,18 @@ impl Spans {
     }
 }
 
-/// How an attention kernel is done.
+/// How an attention kernel is done, with matrix `units` or without.
 ///
 /// # Errors
 /// Why it can't be, in words.
-pub(crate) fn plan(spec: &KernelSpec, span: Option<u32>) -> Result<Plan, String> {
+pub(crate) fn plan(spec: &KernelSpec, units: bool, span: Option<u32>) -> Result<Plan, String> {
     match spec.shape {
-        Shape::Prefill { batch, heads, kv_heads, head_dim, length, causal } => {
-            prefill(spec, Sizes::new(spec, [batch, heads, kv_heads, head_dim])?, (size(length)?, causal))
-        }
+        Shape::Prefill { batch, heads, kv_heads, head_dim, length, causal } => prefill(
+            spec,
+            Sizes::new(spec, [batch, heads, kv_heads, head_dim])?,
+            (size(length)?, causal),
+            units,
+        ),
         Shape::Decode { batch, heads, kv_heads, head_dim, length } => {
             decode(spec, Sizes::new(spec, [batch, heads, kv_heads, head_dim])?, length, span)
         }
@@ -99,32 +102,54 @@ pub(crate) fn plan(spec: &KernelSpec, span: Option<u32>) -> Result<Plan, String>
             let of = Sizes::new(spec, [batch, heads, kv_heads, head_dim])?;
             match method {
                 PrefixMethod::Naive => decode(spec, of, prefix + suffix, span),
-                PrefixMethod::Shared => shared(spec, of, [prefix, suffix], span),
+                PrefixMethod::Shared => shared(spec, of, [prefix, suffix], (tile(spec, of, units)?, span)),
             }
         }
         _ => Err(format!("{} is no attention", spec.kind())),
     }
 }
 
-/// The most keys of a tile that fit beside the query rows.
-fn tile(of: Sizes) -> Result<u32, String> {
-    let bytes = |keys: u32| 4 * ((of.head_dim + 4) * (QUERY_ROWS + keys) + QUERY_ROWS * (keys + 1));
-    let fitting = [32, 16, 8].into_iter().find(|&keys| bytes(keys) <= SHARED_BYTES);
-    fitting.ok_or_else(|| format!("head_dim {} does not fit into shared memory", of.head_dim))
+/// A kernel that attends with many query rows at once.
+#[derive(Clone, Copy)]
+struct Tile {
+    source: Source,
+    /// Query rows of a block.
+    rows: u32,
+    /// Keys at a time.
+    keys: u32,
 }
 
-fn prefill(spec: &KernelSpec, of: Sizes, (length, causal): (u32, bool)) -> Result<Plan, String> {
+/// The kernel, with or without matrix units, and the most keys of a tile that fit into shared memory.
+fn tile(spec: &KernelSpec, of: Sizes, units: bool) -> Result<Tile, String> {
+    let dim = of.head_dim;
+    if !units {
+        let bytes = |keys: u32| 4 * ((dim + 4) * (QUERY_ROWS + keys) + QUERY_ROWS * (keys + 1));
+        let keys = [32, 16, 8].into_iter().find(|&keys| bytes(keys) <= SHARED_BYTES);
+        let keys = keys.ok_or_else(|| format!("head_dim {dim} does not fit into shared memory"))?;
+        return Ok(Tile { source: ATTENTION, rows: QUERY_ROWS, keys });
+    }
+    if !matches!(spec.dtype, DType::F16 | DType::Bf16) {
+        return Err(format!("matrix units have no {}", spec.dtype.name()));
+    }
+    if !dim.is_multiple_of(16) || dim > 128 {
+        return Err(format!("head_dim {dim} is no multiple of 16 up to 128"));
+    }
+    Ok(Tile { source: ATTENTION_MMA, rows: 64, keys: 64 })
+}
+
+fn prefill(spec: &KernelSpec, of: Sizes, (length, causal): (u32, bool), units: bool) -> Result<Plan, String> {
+    let tile = tile(spec, of, units)?;
     let defines = of
         .defines(spec)?
         .set("KEYS", length)
         .set("ROWS", length)
         .set("CAUSAL", u8::from(causal))
-        .set("BK", tile(of)?);
+        .set("BK", tile.keys);
     let step = Step {
-        source: ATTENTION,
+        source: tile.source,
         defines,
         arguments: vec![Slot::Input(0), Slot::Input(1), Slot::Input(2), Slot::Output],
-        grid: [length.div_ceil(QUERY_ROWS), of.heads, of.batch],
+        grid: [length.div_ceil(tile.rows), of.heads, of.batch],
         block: 128,
     };
     Ok(Plan { steps: vec![step], ..Plan::default() })
@@ -203,10 +228,10 @@ fn shared(
     spec: &KernelSpec,
     of: Sizes,
     [prefix, suffix]: [usize; 2],
-    span: Option<u32>,
+    (tile, span): (Tile, Option<u32>),
 ) -> Result<Plan, String> {
     let rows = of.batch.checked_mul(of.share).ok_or("too many query rows")?;
-    let tiles = rows.div_ceil(QUERY_ROWS);
+    let tiles = rows.div_ceil(tile.rows);
     let common = Spans::new(prefix, tiles.saturating_mul(of.kv_heads), span)?;
     let single = Spans::new(suffix, of.batch.saturating_mul(of.heads / heads_at_once(of)?), span)?;
     let slots = common.count + single.count;
@@ -219,9 +244,9 @@ fn shared(
         .set("SLOTS", slots)
         .set("ROWS", rows)
         .set("CAUSAL", 0)
-        .set("BK", tile(of)?);
+        .set("BK", tile.keys);
     let first = Step {
-        source: ATTENTION,
+        source: tile.source,
         defines,
         arguments: vec![Slot::Input(0), Slot::Input(1), Slot::Input(2), Slot::Scratch(0), Slot::Scratch(1)],
         grid: [tiles, of.kv_heads, common.count],

@@ -30,6 +30,9 @@ pub const GEMV_INT4: Source =
 /// Attention with many query rows.
 pub const ATTENTION: Source =
     Source { entry: "attention", parts: &[PRELUDE, include_str!("../kernels/attention.cu")] };
+/// The same on matrix units.
+pub const ATTENTION_MMA: Source =
+    Source { entry: "attention_mma", parts: &[PRELUDE, include_str!("../kernels/attention_mma.cu")] };
 /// Attention with one query row per sequence and head.
 pub const DECODE: Source =
     Source { entry: "decode", parts: &[PRELUDE, include_str!("../kernels/decode.cu")] };
