@@ -37,7 +37,7 @@ export function boundsOf(metric: MetricValue): string | null {
 export function valueWithBounds(metric: MetricValue): Html {
   if (metric.value === null) return html`–<small>${reasonText(metric.reason ?? '')}</small>`;
   const bounds = boundsOf(metric);
-  const unit = metric.unit === '1' || metric.unit === 'ns' ? '' : ` ${metric.unit}`;
+  const unit = metric.unit === '1' || metric.unit === 'ns' ? '' : ` ${metric.unit.replace('1/s', '/s')}`;
   const title = partsText(metric);
   const value =
     title === null
