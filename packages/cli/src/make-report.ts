@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import type { RunFolder } from '@perwatt/records';
+import { changedJson, type RunFolder } from '@perwatt/records';
 import {
+  createRedactor,
+  privateFactsOf,
   type RunResults,
   readPlotlySource,
   resultsJsonOf,
@@ -24,17 +26,26 @@ export interface ReportOptions {
   readonly folder?: string;
   /** Default `site`. */
   readonly form?: ReportForm;
+  /** Environment whose keys must not stand in the report. */
+  readonly env: Io['env'];
 }
 
-/** Writes the report of runs, at least one. Throws as `buildResults`, `writeSite` and `writeReport` do. */
+/** What takes keys, tokens and passwords out of the texts of runs; names of hosts and users stay. */
+function withoutSecretsOf(runs: readonly RunFolder[], env: Io['env']): (text: string) => string {
+  const secrets = runs.flatMap((run) => privateFactsOf(run, { hostname: '', env }).secrets);
+  return createRedactor({ hosts: [], users: [], homes: [], secrets }).withoutSecrets;
+}
+
+/** Writes the report of runs, at least one, without the keys that stand in them. Throws as `buildResults`, `writeSite` and `writeReport` do. */
 export async function makeReport(
   runs: readonly [RunFolder, ...RunFolder[]],
-  { folder = join(runs[0].path, 'report'), form = 'site' }: ReportOptions = {},
+  { folder = join(runs[0].path, 'report'), form = 'site', env }: ReportOptions,
 ): Promise<MadeReport> {
   const [first] = runs;
   const made: { readonly run: RunFolder; readonly results: RunResults }[] = [];
-  for (const run of runs) made.push({ run, results: await computeResults(run) });
-  const options = { plotlySource: await readPlotlySource() };
+  const clean = withoutSecretsOf(runs, env);
+  for (const run of runs) made.push({ run, results: changedJson(await computeResults(run), clean) });
+  const options = { plotlySource: await readPlotlySource(), clean };
   const own = made.find(({ run }) => run === first);
   const { html } =
     form === 'single-file' && own !== undefined

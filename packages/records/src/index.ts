@@ -1,4 +1,5 @@
 export { cellEndpoints } from './cell-endpoints.js';
+export { changedJson } from './changed-json.js';
 export { type Compacted, compactCell, compactRun } from './compact-run.js';
 export type { CompactedTable } from './compact-table.js';
 export {

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../html.js';
 import type { PrivateFacts } from './private-facts.js';
 
 /** How often something was taken out, by kind. */
@@ -25,7 +26,7 @@ interface Shape {
   readonly by: string;
 }
 
-const value = String.raw`(?=[^\s"',;&}]{0,200}\d)(?=[^\s"',;&}]{0,200}[A-Za-z])[^\s"',;&}]{8,}`;
+const value = String.raw`(?!-?[\d.]{1,40}(?:e[+-]?\d{1,4})?(?:[\s"',;&}]|$))(?=[^\s"',;&}]{0,200}\d)(?=[^\s"',;&}]{0,200}[A-Za-z])[^\s"',;&}]{8,}`;
 
 const shapes: readonly Shape[] = [
   {
@@ -33,7 +34,7 @@ const shapes: readonly Shape[] = [
       /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!-)){0,8000}-----END [A-Z ]{0,40}PRIVATE KEY-----/g,
     by: GONE,
   },
-  { pattern: /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]{1,400}@/gi, by: `$1${GONE}@` },
+  { pattern: /(:\/\/)[^\s/?#@"'<>]{1,400}@/g, by: `$1${GONE}@` },
   { pattern: /([?&][\w-]{0,40}(?:key|token|secret|password|signature)=)[^&\s#"'<>]+/gi, by: `$1${GONE}` },
   {
     pattern: /(\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:(?:bearer|basic|token)\s{1,4})?)[^\s"',;]{6,}/gi,
@@ -46,7 +47,7 @@ const shapes: readonly Shape[] = [
   },
   {
     pattern: new RegExp(
-      String.raw`(\b[\w-]{0,40}(?:api[_-]?key|apikey|access[_-]?key|secret|token|passwd|password|credential)["']?\s{0,4}[:=]\s{0,4}["']?)${value}`,
+      String.raw`((?:api[_-]?key|apikey|access[_-]?key|secret|token|passwd|password|credential)["']?\s{0,4}[:=]\s{0,4}["']?)${value}`,
       'gi',
     ),
     by: `$1${GONE}`,
@@ -77,6 +78,7 @@ function wordPattern(names: readonly string[], flags: string): RegExp | null {
 const formsOf = (secret: string): string[] => [
   secret,
   encodeURIComponent(secret),
+  escapeHtml(secret),
   JSON.stringify(secret).slice(1, -1),
   Buffer.from(secret).toString('base64').replace(/=+$/, ''),
 ];

@@ -50,6 +50,7 @@ export const reportCommand = (io: Io): Command =>
         throw new PerwattError('USAGE', `--single-file holds one run, not ${runs.length}`);
       const { results, html } = await makeReport(runs, {
         form: singleFile === true ? 'single-file' : 'site',
+        env: io.env,
         ...(out === undefined ? {} : { folder: resolve(io.cwd, out) }),
       });
       printResults(results, io, { json: json === true });
