@@ -1,0 +1,214 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openTrainingRun } from '@perwatt/records';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { recordedIo } from '../io.fixture.js';
+import type { Io } from '../io.js';
+import { makeDeps } from '../world.js';
+import { trainCommand } from './train.js';
+
+let cwd = '';
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'perwatt-train-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+});
+
+async function train(args: readonly string[], world: Partial<Io> = {}) {
+  const { io, result } = recordedIo({ cwd, ...world });
+  const command = trainCommand(io, { makeDeps: makeDeps(io, '0.0.0'), version: '0.0.0' })
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  await command.parseAsync([...args], { from: 'user' });
+  return result;
+}
+
+const small = [
+  'router_fit',
+  '--set',
+  'steps=6',
+  '--set',
+  'eval_every=2',
+  '--set',
+  'queries=60',
+  '--set',
+  'eval_items=40',
+  '--power',
+  'none',
+];
+
+/** Rows without what time did to them. */
+const rowsOf = (name: string) => {
+  const run = openTrainingRun(join(cwd, 'runs', name));
+  const bare = (rows: readonly object[]) =>
+    rows
+      .map(
+        (row) =>
+          ({ ...row, run_id: '', sitting: 0, start_ns: 0, end_ns: 0, cpu_ns: 0 }) as unknown as {
+            seed: number;
+            step: number;
+          },
+      )
+      .sort((a, b) => a.seed - b.seed || a.step - b.step);
+  return { steps: bare(run.readSteps().rows), evals: bare(run.readEvals().rows) };
+};
+
+describe('perwatt train', () => {
+  test('trains every seed, keeps its rows and two checkpoints a seed, and tells the account', async () => {
+    const { out, err, code } = await train([...small, '--seeds', '2', '--name', 'a']);
+    expect(code).toBe(0);
+    expect(out.join('\n')).toMatch(/router_fit: Learned router, 2 seeds × 6 steps/);
+    expect(out.join('\n')).toContain('nothing was metered');
+    expect(err).toContainEqual(expect.stringMatching(/router_fit seed 1: step 6 of 6, accuracy \d/));
+    const { steps, evals } = rowsOf('a');
+    expect(steps).toHaveLength(12);
+    expect(evals).toHaveLength(8);
+    expect(readdirSync(join(cwd, 'runs/a/checkpoints')).sort()).toEqual(
+      [0, 1].flatMap((seed) => [0, 6].map((step) => `router_fit-seed-${seed}-step-${step}.json`)),
+    );
+    expect(openTrainingRun(join(cwd, 'runs/a')).manifest.status).toBe('done');
+  });
+
+  test('gives the same rows whatever the number of threads', async () => {
+    const args = [...small, '--seeds', '3', '--quiet'];
+    await train([...args, '--name', 'one', '--threads', '1']);
+    await train([...args, '--name', 'three', '--threads', '3']);
+    expect(rowsOf('three')).toEqual(rowsOf('one'));
+  });
+
+  test('goes on from checkpoints to the same end, and has nothing to do when it is there', async () => {
+    await train([...small, '--seeds', '1', '--quiet', '--name', 'whole']);
+    await train([...small, '--seeds', '1', '--quiet', '--name', 'cut']);
+    const folder = join(cwd, 'runs/cut');
+    const last = (name: string) =>
+      readFileSync(join(cwd, 'runs', name, 'checkpoints/router_fit-seed-0-step-6.json'), 'utf8');
+    const end = last('cut');
+    rmSync(join(folder, 'checkpoints/router_fit-seed-0-step-6.json'));
+    await train(['--resume', 'runs/cut', '--quiet', '--power', 'none']);
+    expect(last('cut')).toBe(end);
+    expect(end).toBe(last('whole'));
+    expect(openTrainingRun(folder).manifest.sittings).toHaveLength(2);
+    await train(['--resume', 'runs/cut', '--quiet', '--power', 'none']);
+    expect(openTrainingRun(folder).manifest.sittings).toHaveLength(2);
+  });
+
+  test('stops at a signal with what it has, and says how to go on', async () => {
+    const { code, err } = await train(['ovcsd', '--seeds', '1', '--power', 'none', '--name', 'cut'], {
+      signal: AbortSignal.timeout(500),
+    });
+    expect(code).toBe(130);
+    expect(err.at(-1)).toBe(`interrupted; go on with: perwatt train --resume ${join(cwd, 'runs/cut')}`);
+    expect(openTrainingRun(join(cwd, 'runs/cut')).manifest.status).toBe('interrupted');
+  });
+
+  test('trains what a matrix file lists', async () => {
+    const matrix = `name: m
+train:
+  - { recipe: router_fit, seeds: 1, set: { steps: 2, queries: 60, eval_items: 40 } }
+  - { id: dim, recipe: router_fit, seeds: 1, set: { steps: 2, queries: 60, eval_items: 40, noise: 0.4 } }
+power: { sources: [] }
+axes: { model: [x], dataset: [y] }
+`;
+    writeFileSync(join(cwd, 'm.yaml'), matrix);
+    const { out } = await train(['m.yaml', '--json']);
+    expect(JSON.parse(out.join(''))).toMatchObject({
+      run_id: 'm',
+      trainings: [{ name: 'router_fit' }, { name: 'dim', params: { noise: 0.4 } }],
+    });
+    writeFileSync(join(cwd, 'm.yaml'), matrix.replace('id: dim, ', ''));
+    await expect(train(['m.yaml', '--name', 'again'])).rejects.toThrow('trains "router_fit" twice');
+    writeFileSync(join(cwd, 'm.yaml'), 'name: m\naxes: { model: [x], dataset: [y] }\n');
+    await expect(train(['m.yaml', '--name', 'none'])).rejects.toThrow('has no `train` section');
+  });
+
+  test('keeps items of a policy as a data set beside its tables', async () => {
+    await train([
+      'star',
+      '--seeds',
+      '1',
+      '--set',
+      'rounds=1',
+      '--set',
+      'items=10',
+      '--set',
+      'eval_items=10',
+      '--power',
+      'none',
+      '--name',
+      's',
+      '--quiet',
+    ]);
+    const [first] = readFileSync(join(cwd, 'runs/s/items-star.jsonl'), 'utf8').split('\n');
+    expect(JSON.parse(first ?? '')).toEqual({
+      id: 'type-1',
+      prompt: expect.stringContaining('Solve item 1'),
+      gold: '0',
+    });
+  });
+
+  // biome-ignore format: a table is read in columns
+  test.each([
+    { args: ['ovscd'],                                want: /no recipe "ovscd"; did you mean "ovcsd"\?/,  why: 'an unknown recipe' },
+    { args: ['ovcsd', '--set', 'iteration=3'],        want: /no parameter "iteration"/,                    why: 'an unknown parameter' },
+    { args: ['ovcsd', '--set', 'lr=NaN'],             want: /recipe ovcsd: lr: /,                          why: 'a value that is no number' },
+    { args: ['ovcsd', '--set', 'lr'],                 want: /--set lr is not key=value/,                   why: 'no value' },
+    { args: [],                                       want: /no recipe was given/,                         why: 'nothing to train' },
+    { args: ['ovcsd', '--resume', 'x'],               want: /cannot be combined with --resume/,            why: 'two things at once' },
+    { args: ['--resume', 'nowhere'],                  want: /no run at /,                                  why: 'no such run' },
+    { args: ['show', '.'],                            want: /no run at /,                                  why: 'no training there' },
+  ])('refuses $args: $why', async ({ args, want }) => {
+    await expect(train([...args, ...(args.includes('show') ? [] : ['--power', 'none'])])).rejects.toThrow(want);
+    expect(existsSync(join(cwd, 'runs'))).toBe(false);
+  });
+
+  test('refuses to go on with a training of another version, or from a checkpoint that does not fit', async () => {
+    await train([...small, '--seeds', '1', '--quiet', '--name', 'a']);
+    const folder = join(cwd, 'runs/a');
+    const edit = (file: string, change: (text: string) => string) =>
+      writeFileSync(join(folder, file), change(readFileSync(join(folder, file), 'utf8')));
+    rmSync(join(folder, 'checkpoints/router_fit-seed-0-step-6.json'));
+    edit('checkpoints/router_fit-seed-0-step-0.json', (text) =>
+      text.replace('"recipe":"router_fit"', '"recipe":"sat"'),
+    );
+    await expect(train(['--resume', folder, '--power', 'none', '--quiet'])).rejects.toThrow(
+      'of recipe sat, not router_fit',
+    );
+    edit('run.json', (text) => text.replace('"version": 1', '"version": 7'));
+    await expect(train(['--resume', folder, '--power', 'none', '--quiet'])).rejects.toThrow(
+      'version 7 of recipe router_fit',
+    );
+  });
+});
+
+describe('perwatt train compare', () => {
+  test('tells how much less one took than the other, and which training is meant of several', async () => {
+    const args = [
+      '--seeds',
+      '2',
+      '--quiet',
+      '--power',
+      'none',
+      '--set',
+      'iterations=8',
+      '--set',
+      'eval_every=1',
+      '--set',
+      'eval_items=60',
+    ];
+    await train(['grpo', ...args, '--name', 'g']);
+    await train(['ovcsd', ...args, '--name', 'o']);
+    const { out } = await train(['compare', 'runs/g', 'runs/o', '--target', '0', '--window', '1']);
+    expect(out[0]).toBe('to 0 % accuracy, grpo over ovcsd:');
+    expect(out).toHaveLength(5);
+    await expect(train(['compare', 'runs/g', 'runs/o:x'])).rejects.toThrow('there is no training "x"');
+  });
+});
+
+describe('perwatt train list', () => {
+  test('names every recipe with its parameters and defaults', async () => {
+    const { out } = await train(['list']);
+    expect(out).toContainEqual(expect.stringMatching(/^ovcsd: /));
+    expect(out).toContainEqual(expect.stringMatching(/^ {2}backtracking=deepest /));
+    expect(JSON.parse((await train(['list', '--json'])).out.join(''))).toHaveLength(11);
+  });
+});
