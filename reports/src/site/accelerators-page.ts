@@ -61,14 +61,18 @@ function deviceTable({ merged: { cells } }: Site): Html {
 }
 
 /** Accelerators side by side: what they draw, idle and at work, and how their cells compare. */
-export function acceleratorsPage(site: Site, comparables: readonly ComparableCell[]): SitePage {
+export function acceleratorsPage(
+  site: Site,
+  comparables: readonly ComparableCell[],
+  { kernels }: { readonly kernels: string | null },
+): SitePage {
   const figure = powerLoadFigure(site.merged);
   const one = new Set(site.merged.cells.map(({ point }) => point.accelerator)).size === 1;
   return {
     id: 'accelerators',
     title: 'Accelerators',
     body: html`<p class="lead">What each accelerator draws, idle and at work, and how cells that differ in nothing else compare.</p>
-${deviceTable(site)}
+${deviceTable(site)}${kernels === null ? html`` : html`<p class="small">Rooflines and joules per operation of the kernels that were run: <a href="${kernels}.html">kernels</a>.</p>`}
 ${figureBlock(figure, { title: 'Power against load', note: 'Each line begins at the power of the idle machine with its model loaded and goes through its loads. A proportional machine would begin at 0. One colour a model, one line style an accelerator.' })}
 ${one ? html`<p class="soft">One accelerator was run: there is nothing to compare it with. Give <code>perwatt report</code> several runs, or the matrix several accelerators.</p>` : html``}
 ${comparisonSection(comparables, 'accelerator', { id: 'compared', title: 'Compared', note: 'Cells that agree on everything but the accelerator, paired on shared items and repeats where there are any. A ratio stands with its interval.' })}

@@ -9,19 +9,23 @@ import { paretoPage } from './pareto-page.js';
 import { resultsPage } from './results-page.js';
 import { routingPage } from './routing-page.js';
 import type { Site } from './site-model.js';
+import { trainingPage } from '../training/training-page.js';
+import { trainingsBehind } from '../training/trainings-behind.js';
 import type { SitePage } from './site-page.js';
 
 /** The pages of a site's navigation, in order; those that a site has nothing for are left out. */
 export function sitePages(site: Site, comparables: readonly ComparableCell[]): SitePage[] {
+  const kernels = kernelsPage(site.runs);
   const pages: readonly (SitePage | null)[] = [
     overviewPage(site),
     resultsPage(site),
     paretoPage(site, comparables),
-    acceleratorsPage(site, comparables),
+    acceleratorsPage(site, comparables, { kernels: kernels?.id ?? null }),
     loadPage(site),
     modelsPage(site, comparables),
     routingPage(site),
-    kernelsPage(site.runs),
+    kernels,
+    trainingPage(trainingsBehind(site.runs)),
     methodPage(site),
   ];
   return pages.filter((page) => page !== null);
