@@ -37,6 +37,7 @@ const script = `
     }));
   };
   const show = (state) => {
+    if (state.error !== undefined) return set('problems', state.error);
     document.title = state.name + ': ' + state.status;
     set('name', state.run_id);
     set('status', state.status);

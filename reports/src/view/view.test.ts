@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CellFile, createRun, type RunFolder, type RunManifest, SegmentWriter } from '@perwatt/records';
 import { testDomain } from '@perwatt/test-kit';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { syntheticRun } from '../synthetic-run.fixture.js';
 import { callRow } from './live-rows.fixture.js';
 import { createRateTally } from './rate-tally.js';
@@ -258,6 +258,18 @@ describe('the server', () => {
     expect(answer.status).toBe(status);
     expect(answer.text).not.toContain('live');
     expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  });
+
+  test('says why a run cannot be read, and goes on', async () => {
+    rmSync(join(live.run.path, 'run.json'));
+    second(live, 0, 3);
+    expect(JSON.parse((await ask(`${server.url}state`)).text)).toMatchObject({ cells: [{ calls: 3 }] });
+    writeFileSync(join(live.run.path, 'run.json'), '{');
+    await vi.waitFor(async () =>
+      expect(JSON.parse((await ask(`${server.url}state`)).text)).toEqual({
+        error: expect.stringContaining('is not JSON'),
+      }),
+    );
   });
 
   test('on a port that is taken is one clear error', async () => {
