@@ -1,5 +1,7 @@
 import type { ComparableCell } from '../compare/comparable.js';
 import { kernelsPage } from '../kernels/kernels-page.js';
+import { trainingPage } from '../training/training-page.js';
+import { trainingsBehind } from '../training/trainings-behind.js';
 import { acceleratorsPage } from './accelerators-page.js';
 import { loadPage } from './load-page.js';
 import { methodPage } from './method-page.js';
@@ -9,8 +11,6 @@ import { paretoPage } from './pareto-page.js';
 import { resultsPage } from './results-page.js';
 import { routingPage } from './routing-page.js';
 import type { Site } from './site-model.js';
-import { trainingPage } from '../training/training-page.js';
-import { trainingsBehind } from '../training/trainings-behind.js';
 import type { SitePage } from './site-page.js';
 
 /** The pages of a site's navigation, in order; those that a site has nothing for are left out. */

@@ -3,6 +3,7 @@ import { commonTarget, curveToTarget, effortRatios } from './curve-to-target.js'
 import { NO_GAIN, reportOf } from './training-account.js';
 import { trainingPage } from './training-page.js';
 import { type MadeRun, type MadeSeed, madeRun } from './training-run.fixture.js';
+import { trainingsBehind } from './trainings-behind.js';
 
 const right = (n: number, of = 20) => Array.from({ length: of }, (_, i) => (i < n ? 1 : 0));
 
@@ -250,5 +251,21 @@ describe('the page', () => {
     const page = trainingPage([report])!;
     expect(page.figures.map(({ id }) => id)).toEqual(['curve-cpu_s', 'curve-env_actions']);
     expect(page.body.markup).toContain('Nothing was metered');
+  });
+
+  test('is of the training runs behind the policies that cells asked, each once', () => {
+    const made = madeRun({ trainings: [{ name: 'a' }], seeds: [seedOf(0)] });
+    const asked = (...urls: string[]) => {
+      const endpoints = Object.fromEntries(urls.map((url, i) => [`e${i}`, { url }]));
+      return [{ run: { manifest: { matrix: { endpoints } } } }] as unknown as Parameters<
+        typeof trainingsBehind
+      >[0];
+    };
+    const at = (step: number) => `recipe:grpo@${made.checkpointPath('a', 0, step)}`;
+    const found = trainingsBehind(
+      asked(at(0), at(2), 'http://localhost/v1', 'recipe:grpo@/nowhere/checkpoints/x.json'),
+    );
+    expect(found.map(({ manifest }) => manifest.run_id)).toEqual(['run']);
+    expect(trainingsBehind([{ run: null }])).toEqual([]);
   });
 });
