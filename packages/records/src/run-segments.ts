@@ -25,7 +25,7 @@ export function cellSegments(run: RunFolder, cell: CellFile, table: TableName): 
 
 /** The segment of a power file: of its samples, or of the readings beside them, where it has any. */
 export function powerSegment(
-  run: RunFolder,
+  run: Pick<RunFolder, 'powerFolder'>,
   power: PowerFile,
   table: (typeof powerTables)[number],
 ): SegmentSource | null {

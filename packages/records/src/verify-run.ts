@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { messageOf, PerwattError } from '@perwatt/core';
 import { type Checked, type Finding, found, problem, together } from './findings.js';
 import { hasKernels, kernelSegments } from './kernel-sessions.js';
-import type { CellFile } from './manifest.js';
+import type { CellFile, RunManifest } from './manifest.js';
 import type { PublishedManifest } from './published-manifest.js';
 import { publishedManifest } from './published-run.js';
+import { segmentFiles } from './read-tables.js';
 import { readableCells } from './run-cells.js';
 import { openRun, type RunFolder } from './run-folder.js';
 import { powerSegment, powerTables } from './run-segments.js';
+import { openTrainingRun, type TrainingRun } from './training-run.js';
 import { checkCell } from './verify-cell.js';
 import { checkSegment } from './verify-segment.js';
 
@@ -36,6 +38,7 @@ export function verifyRun(path: string): Verification {
   } catch (error) {
     if (!(error instanceof PerwattError)) throw error;
     if (error.code === 'RUN_PUBLISHED') return verifyPublished(path);
+    if (error.code === 'RUN_TRAINING') return verifyTraining(path);
     return unreadable(error);
   }
   const { cells, broken } = readableCells(run);
@@ -88,6 +91,35 @@ function verifyPublished(path: string): Verification {
   return { run_id, cells: 0, ...checked };
 }
 
+/** A training run: its tables, those of killed sittings among them, and its power. */
+function verifyTraining(path: string): Verification {
+  let run: TrainingRun;
+  try {
+    run = openTrainingRun(path);
+  } catch (error) {
+    if (!(error instanceof PerwattError)) throw error;
+    return unreadable(error);
+  }
+  const { run_id, segments } = run.manifest;
+  const names = { run_id: new Set([run_id]) };
+  const tablesOf = (['train_steps', 'train_evals'] as const).flatMap((table) => {
+    const listed = segments.filter((entry) => entry.table === table);
+    const files = new Set([...listed.map(({ file }) => file), ...segmentFiles(path, table)]);
+    return [...files].map((file) => {
+      const entry = listed.find((own) => own.file === file) ?? null;
+      return checkSegment({
+        place: '',
+        table,
+        path: join(path, file),
+        entry,
+        crashed: entry === null,
+        names,
+      });
+    });
+  });
+  return { run_id, cells: 0, ...together([...tablesOf, checkPower(run)]) };
+}
+
 /** Cells that the manifest names and the run doesn't have, and the other way round. */
 function missingCells(run: RunFolder, cells: readonly CellFile[], broken: readonly string[]): Finding[] {
   const present = new Set([...cells.map(({ cell_id }) => cell_id), ...broken]);
@@ -120,7 +152,9 @@ function checkKernels(path: string): Checked {
   }
 }
 
-function checkPower(run: RunFolder): Checked {
+function checkPower(
+  run: Pick<TrainingRun, 'powerFolder'> & { readonly manifest: Pick<RunManifest, 'power'> },
+): Checked {
   const sources = run.manifest.power.flatMap((power) =>
     powerTables.flatMap((table) => {
       const source = powerSegment(run, power, table);
