@@ -98,7 +98,7 @@ export interface KernelWork {
 /** Runs the kernels that inference is made of. */
 export interface KernelRunner {
   /** Builds what is missing and checks what is asked for. Throws where kernels can't be run. */
-  ready(kernels: NonNullable<MatrixFile['kernels']>): Promise<void>;
+  ready(matrix: MatrixFile): Promise<void>;
   /** Runs the kernels of the matrix and keeps their rows in the run; an interruption ends it early. */
   run(work: KernelWork): Promise<void>;
 }

@@ -9,12 +9,12 @@ const wanted = ({ kernels }: Pick<MatrixFile, 'kernels'>, phase: KernelPhase): b
 
 /** Makes what runs kernels ready, before anything is measured. Throws where the matrix wants kernels and nothing can run them. */
 export async function readyKernels(
-  matrix: Pick<MatrixFile, 'kernels'>,
+  matrix: MatrixFile,
   { kernels }: Pick<HarnessDeps, 'kernels'>,
 ): Promise<void> {
   if (matrix.kernels === undefined) return;
   if (kernels === undefined) throw new PerwattError('MATRIX_INVALID', 'nothing here can run `kernels`');
-  await kernels.ready(matrix.kernels);
+  await kernels.ready(matrix);
 }
 
 interface KernelWorld {

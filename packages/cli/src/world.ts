@@ -118,7 +118,11 @@ const factsOfHost = (root: string) => ({
 
 /** Where the runners of kernels come from. */
 export const kernelsWorld = (io: Io, version: string): KernelsWorld =>
-  realKernelsWorld(io, { version, hostFacts: () => factsOfHost(sysRoot(io)) });
+  realKernelsWorld(io, {
+    version,
+    hostFacts: () => factsOfHost(sysRoot(io)),
+    weightFile: (id) => listModels({ env: io.env }).find((model) => model.id === id)?.file ?? null,
+  });
 
 /** Where this host's sources are found again by a thread. */
 const natives = new WeakMap<PowerSource, Native>();

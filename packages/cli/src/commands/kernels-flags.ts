@@ -8,7 +8,7 @@ import {
   weightTypes,
 } from '@perwatt/core';
 import { type KernelSpec, type ModelStep, parseSpec, type SpecChoice } from '@perwatt/kernels';
-import { type Catalogue, findModel } from '@perwatt/metrics';
+import { type Catalogue, type CatalogueModel, findModel } from '@perwatt/metrics';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../duration.js';
 
@@ -120,12 +120,19 @@ export interface NamedStep extends ModelStep {
   readonly names: readonly string[];
 }
 
-/** The steps that flags or a matrix ask for. Throws `INPUT_INVALID` for a model that the catalogue doesn't know the sizes of. */
-export function stepsOf(flags: Omit<ModelFlags, 'catalogue'>, catalogue: Catalogue): NamedStep[] {
+/** Where the sizes of models are looked up. */
+export interface ModelPlace {
+  readonly catalogue: Catalogue;
+  /** Further names of a model, its weight file's for example. */
+  readonly alsoCalled: (name: string) => readonly string[];
+}
+
+/** The steps that flags or a matrix ask for. Throws `INPUT_INVALID` for a model whose sizes the catalogue doesn't know. */
+export function stepsOf(flags: Omit<ModelFlags, 'catalogue'>, place: ModelPlace): NamedStep[] {
   const { weights, headWeights, activations } = flags;
   const phases = flags.phase === 'both' ? (['decode', 'prefill'] as const) : [flags.phase];
   return (flags.model ?? []).flatMap((name) => {
-    const { id, facts } = factsOf(name, catalogue);
+    const { id, facts } = factsOf(name, place);
     return phases.flatMap((phase) =>
       flags.batch.flatMap((batch) =>
         flags.context.map((context) => ({
@@ -144,13 +151,21 @@ export function stepsOf(flags: Omit<ModelFlags, 'catalogue'>, catalogue: Catalog
   });
 }
 
-function factsOf(name: string, catalogue: Catalogue) {
-  const { entry, reason, near } = findModel(catalogue, name);
+/** The catalogue's entry of a model, by any of its names, if its sizes are known. */
+export const knownModel = (name: string, { catalogue, alsoCalled }: ModelPlace): CatalogueModel | null =>
+  [name, ...alsoCalled(name)]
+    .map((own) => findModel(catalogue, own).entry)
+    .find((entry) => entry?.shape != null) ?? null;
+
+function factsOf(name: string, place: ModelPlace) {
+  const entry = knownModel(name, place);
   if (entry?.shape != null) return { id: entry.id, facts: entry.shape };
+  const { catalogue } = place;
+  const found = findModel(catalogue, name);
   const known = catalogue.models.filter(({ shape }) => shape !== null).map(({ id }) => id);
-  const why =
-    entry === null ? (reason ?? `"${name}" has no entry`) : `the sizes of ${entry.id} are not known`;
-  const meant = near.length > 0 ? `; near it: ${near.join(', ')}` : '';
+  const nothing = found.reason ?? `"${name}" has no entry`;
+  const why = found.entry === null ? nothing : `the sizes of ${found.entry.id} are not known`;
+  const meant = found.near.length > 0 ? `; near it: ${found.near.join(', ')}` : '';
   throw new PerwattError('INPUT_INVALID', `no kernels of model "${name}": ${why}${meant}`, {
     hint: `Name one of ${known.join(', ')}, or give sizes of your own with \`--catalogue\`.`,
   });

@@ -1,15 +1,16 @@
-import type { MatrixFile } from '@perwatt/core';
+import { basename } from 'node:path';
+import { type MatrixFile, type ModelEntry, PerwattError } from '@perwatt/core';
 import type { KernelRunner, KernelWork } from '@perwatt/harness';
-import { findModel, shippedCatalogue } from '@perwatt/metrics';
+import { shippedCatalogue } from '@perwatt/metrics';
 import type { Io } from '../io.js';
-import { type NamedStep, stepsOf } from './kernels-flags.js';
+import { knownModel, type ModelPlace, type NamedStep, stepsOf } from './kernels-flags.js';
 import { runKernelSession } from './kernels-session.js';
 import { type KernelsWorld, readyKernelRunners } from './kernels-world.js';
 
 /** What runs the kernels of a matrix beside its cells. */
 export const matrixKernels = (io: Io, world: KernelsWorld): KernelRunner => ({
-  async ready(kernels) {
-    matrixSteps(kernels, []);
+  async ready(matrix) {
+    matrixSteps(matrix, world);
     await readyKernelRunners(io, world);
   },
   async run({ matrix, run, phase, signal, onProgress }: KernelWork) {
@@ -19,7 +20,7 @@ export const matrixKernels = (io: Io, world: KernelsWorld): KernelRunner => ({
       {
         devices: kernels.devices,
         specs: [],
-        steps: matrixSteps(kernels, matrix.axes.model),
+        steps: matrixSteps(matrix, world),
         phase,
         folder: run.path,
         timing: { most_ns: kernels.time_s * 1e9, deviation_ratio: 0.005 },
@@ -32,33 +33,55 @@ export const matrixKernels = (io: Io, world: KernelsWorld): KernelRunner => ({
   },
 });
 
-type Kernels = NonNullable<MatrixFile['kernels']>;
-
 /**
- * The decode steps that a matrix asks for: of the models it names, else of those of the axis that the catalogue knows the sizes
- * of. Throws `INPUT_INVALID` for a model that it names and the catalogue doesn't know.
+ * The decode steps that a matrix asks for: of the models it names, else of those of the axis whose sizes the catalogue knows, by
+ * their id, the name their server knows, or their weight file. Throws `INPUT_INVALID` where there is none.
  */
 export function matrixSteps(
-  { models, batch, context, weights, head_weights, activations }: Kernels,
-  axis: readonly { readonly id: string }[],
+  { kernels, axes }: Pick<MatrixFile, 'kernels' | 'axes'>,
+  { weightFile }: Pick<KernelsWorld, 'weightFile'>,
 ): NamedStep[] {
-  const catalogue = shippedCatalogue();
-  const known = (name: string) => findModel(catalogue, name).entry?.shape != null;
-  const ofAxis = axis.map(({ id }) => id).filter(known);
-  const flags = { batch, context, phase: 'decode' as const, weights };
-  return stepsOf(
+  if (kernels === undefined) return [];
+  const { models, batch, context, weights, head_weights, activations } = kernels;
+  const place: ModelPlace = {
+    catalogue: shippedCatalogue(),
+    alsoCalled: (name) =>
+      namesOf(
+        axes.model.find(({ id }) => id === name),
+        weightFile(name),
+      ),
+  };
+  const ofAxis = axes.model.map(({ id }) => id).filter((id) => knownModel(id, place) !== null);
+  const wanted = models ?? ofAxis;
+  if (wanted.length === 0)
+    throw new PerwattError(
+      'INPUT_INVALID',
+      `the sizes of ${axes.model.map(({ id }) => id).join(', ')} are not known, so that \`kernels\` has nothing to run`,
+      { hint: 'Name models of `perwatt catalogue models` under `kernels.models`.' },
+    );
+  const steps = stepsOf(
     {
-      ...flags,
-      model: models ?? ofAxis,
+      batch,
+      context,
+      phase: 'decode',
+      weights,
+      model: wanted,
       ...(head_weights && { headWeights: head_weights }),
       ...(activations && { activations }),
     },
-    catalogue,
-  ).map((step) => ({ ...step, names: namesOf(step, axis) }));
+    place,
+  );
+  return steps.map((step) => {
+    const same = ofAxis.filter((id) => knownModel(id, place)?.id === step.model);
+    return { ...step, names: [...new Set([...step.names, ...same])] };
+  });
 }
 
-/** The names that a step's model goes by: as it was asked for, and on the axis. */
-const namesOf = ({ model, names }: NamedStep, axis: readonly { readonly id: string }[]): string[] => {
-  const same = axis.map(({ id }) => id).filter((id) => findModel(shippedCatalogue(), id).entry?.id === model);
-  return [...new Set([...names, ...same])];
-};
+/** What else a model of the axis is called. */
+const namesOf = (entry: ModelEntry | undefined, weightFile: string | null): string[] =>
+  [
+    entry?.model,
+    entry?.model && basename(entry.model),
+    entry?.path && basename(entry.path),
+    weightFile,
+  ].flatMap((name) => name ?? []);

@@ -82,7 +82,10 @@ export const kernelsRunCommand = (io: Io, world: KernelsWorld): Command =>
     .action((flags: RunFlags) => interruptible(io, () => run(flags, io, world)));
 
 async function run(flags: RunFlags, io: Io, world: KernelsWorld): Promise<void> {
-  const steps = stepsOf(flags, catalogueWith(flags.catalogue, io.cwd));
+  const steps = stepsOf(flags, {
+    catalogue: catalogueWith(flags.catalogue, io.cwd),
+    alsoCalled: (name) => [world.weightFile(name) ?? []].flat(),
+  });
   await readyKernelRunners(io, world);
   const folder = folderOf(flags, io);
   const plan: SessionPlan = {

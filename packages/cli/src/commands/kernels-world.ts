@@ -11,18 +11,21 @@ export interface KernelsWorld {
   readonly hostFacts: () => HostFacts | null;
   /** A seed nobody chose. */
   readonly freshSeed: () => number;
+  /** Name of the weight file of a model that is fetched by its id; null for any other name. */
+  readonly weightFile: (id: string) => string | null;
   readonly version: string;
 }
 
 /** The world as it is. */
 export const realKernelsWorld = (
   io: Io,
-  { version, hostFacts }: Pick<KernelsWorld, 'version' | 'hostFacts'>,
+  { version, hostFacts, weightFile }: Pick<KernelsWorld, 'version' | 'hostFacts' | 'weightFile'>,
 ): KernelsWorld => ({
   ensure: (onProgress) => ensureAddon({ env: io.env, signal: io.signal, onProgress }),
   program: kernelProgram,
   hostFacts,
   freshSeed: () => Math.floor(Math.random() * 2 ** 31),
+  weightFile,
   version,
 });
 

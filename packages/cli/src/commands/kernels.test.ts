@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PerwattError } from '@perwatt/core';
+import { parseMatrix } from '@perwatt/harness';
 import { shippedCatalogue } from '@perwatt/metrics';
 import { kernelsOf } from '@perwatt/records';
 import { type KernelScript, scriptedKernels } from '@perwatt/test-kit';
@@ -9,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
 import { kernelsCommand } from './kernels.js';
 import { countList, stepsOf } from './kernels-flags.js';
+import { matrixSteps } from './kernels-matrix.js';
 import type { KernelsWorld } from './kernels-world.js';
 
 let folder = '';
@@ -38,6 +40,7 @@ const worldOf = (script: KernelScript): KernelsWorld => {
     program: () => program,
     hostFacts: () => null,
     freshSeed: () => 7,
+    weightFile: (id) => (id === 'smollm2-135m' ? 'SmolLM2-135M-Instruct.Q4_1.gguf' : null),
     version: '0.1.0',
   };
 };
@@ -232,7 +235,32 @@ test('steps are every batch at every context, of every phase', () => {
     phase: 'both',
     weights: 'bf16',
   } as const;
-  const steps = stepsOf(flags, shippedCatalogue());
+  const steps = stepsOf(flags, { catalogue: shippedCatalogue(), alsoCalled: () => [] });
   expect(steps.map(({ phase, batch, context }) => `${phase} ${batch} ${context}`)).toHaveLength(8);
   expect(steps[0]).toMatchObject({ model: 'qwen3-8b', names: ['qwen3-8b'], facts: { hidden_size: 4096 } });
+});
+
+describe('a matrix', () => {
+  const { weightFile } = worldOf(everything);
+  const matrixOf = (axis: string, kernels: string) =>
+    parseMatrix(`name: t\naxes: { model: [${axis}], dataset: [d] }\nkernels: ${kernels}\n`, 'm.yaml');
+
+  // biome-ignore format: a table is read in columns
+  test.each([
+    ['smollm2-135m',                       '{}',                                    [['smollm2-135m-instruct', ['smollm2-135m']]],      'by its weight file'],
+    ['{ id: a, path: qwen3-8b.Q8_0.gguf }', '{}',                                   [['qwen3-8b', ['a']]],                              'by its own file'],
+    ['{ id: a, endpoint: e, model: Qwen/Qwen3-8B }', '{ batch: [1, 4] }',           [['qwen3-8b', ['a']], ['qwen3-8b', ['a']]],         'by what its server calls it'],
+    ['{ id: qwen3-8b, endpoint: e }, { id: b, endpoint: e }', '{ models: [Qwen/Qwen3-8B] }', [['qwen3-8b', ['Qwen/Qwen3-8B', 'qwen3-8b']]], 'named, and on the axis'],
+  ])('of %s with kernels %s', (axis, kernels, expected, _why) => {
+    const text = axis.includes('endpoint') ? 'endpoints: { e: { url: "http://127.0.0.1:1/v1" } }' : '';
+    const file = `name: t\n${text}\naxes: { model: [${axis}], dataset: [d] }\nkernels: ${kernels}\n`;
+    const steps = matrixSteps(parseMatrix(file, 'm.yaml'), { weightFile });
+    expect(steps.map(({ model, names }) => [model, names])).toEqual(expected);
+  });
+
+  test('whose models nobody knows the sizes of is refused', () => {
+    expect(() => matrixSteps(matrixOf('{ id: mine, path: mine.gguf }', '{}'), { weightFile })).toThrow(
+      'the sizes of mine are not known',
+    );
+  });
 });
