@@ -9,8 +9,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Column, type KernelRow, kernels } from '@perwatt/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { copyRun } from './copy-run.js';
+import { kernelsOf, openKernelSession } from './kernel-sessions.js';
 import { writeRecordsParquet } from './records-parquet.js';
 import { openRun, type RunFolder } from './run-folder.js';
 import { smallRun } from './small-run.fixture.js';
@@ -29,6 +31,16 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const same = (text: string) => text;
+const nameColumns = Object.entries<Column>(kernels).flatMap(([name, { type, nullable }]) =>
+  type === 'name' && !nullable ? [name] : [],
+);
+const kernelRow = (name: string): KernelRow =>
+  Object.fromEntries(
+    Object.entries<Column>(kernels).map(([column, { type, nullable }]) => [
+      column,
+      nullable ? null : type === 'name' ? name : 0,
+    ]),
+  ) as KernelRow;
 const numbersOf = (of: RunFolder) =>
   of.cells().map(({ cell_id }) => of.readQueries(cell_id).rows.map((row) => row.energy_gross_j));
 const bytesBelow = (folder: string): string =>
@@ -87,6 +99,32 @@ describe('a copy of a run', () => {
     const { run: copy } = copyRun(run, { root: target, change: same, texts: 'keep' });
     expect(bytesBelow(copy.path)).not.toContain('SECRET');
     expect(verifyRun(copy.path).findings.map(({ where }) => where)).toEqual(['cells/c-a/calls-0.arrows']);
+  });
+
+  test('has the kernels that were run beside the cells, with their names changed', () => {
+    const facts = {
+      phase: 'before',
+      perwatt_version: '0.1.0',
+      wall_time: '2026-11-30T11:00:00.000Z',
+      host: run.manifest.host,
+      devices: [],
+      absent: [{ backend: 'cuda', reason: 'no driver on lab-7' }],
+      steps: [],
+    } as const;
+    const writer = openKernelSession(run.path, facts);
+    writer.append([kernelRow('lab-7')]);
+    writer.close('done');
+    const { run: copy } = copyRun(run, {
+      root: target,
+      change: (text) => text.replaceAll('lab-7', 'host-1'),
+      texts: 'keep',
+    });
+    expect(bytesBelow(copy.path)).not.toContain('lab-7');
+    const { rows, sessions, torn } = kernelsOf(copy.path);
+    expect(torn).toEqual([]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject(Object.fromEntries(nameColumns.map((name) => [name, 'host-1'])));
+    expect(sessions[0]?.absent).toEqual([{ backend: 'cuda', reason: 'no driver on host-1' }]);
   });
 
   test('leaves nothing behind when it fails', () => {

@@ -3,7 +3,10 @@ import { basename, join, relative } from 'node:path';
 import type { TableName } from '@perwatt/core';
 import { changedJson } from './changed-json.js';
 import type { SegmentSource } from './compact-table.js';
+import { makeFolder } from './durable-file.js';
 import { fileError } from './file-errors.js';
+import { readTextIfThere, writeJsonFile } from './json-file.js';
+import { kernelSegments } from './kernel-sessions.js';
 import type { CellFile, PowerFile, SegmentEntry } from './manifest.js';
 import { inspectSegment, rewriteSegment, type TextChange } from './rewrite-segment.js';
 import { createRun, type RunFolder } from './run-folder.js';
@@ -49,6 +52,7 @@ export function copyRun(run: RunFolder, options: CopyOptions): CopiedRun {
       copyPower({ run, copy, change, texts: 'keep', note }, file),
     );
     copy.updateManifest({ power });
+    copyKernels({ run, copy, change, texts: 'keep', note });
     return { run: copy, rewritten };
   } catch (error) {
     rmSync(copy.path, { recursive: true, force: true });
@@ -112,6 +116,30 @@ function copyPower(work: Copying, power: PowerFile): PowerFile {
       ? {}
       : { channels: { ...changed.channels, segment: channels ?? changed.channels.segment } }),
   };
+}
+
+/** Kernels that were run beside the cells, where there are any. */
+function copyKernels(work: Copying): void {
+  const { run, copy, change } = work;
+  const [from, to] = [run.path, copy.path].map((path) => join(path, 'kernels'));
+  const text = from === undefined ? null : readTextIfThere(join(from, 'kernels.json'));
+  if (text === null || to === undefined) return;
+  makeFolder(to);
+  const entries = new Map<string, SegmentEntry | null>();
+  for (const source of kernelSegments(run.path)) {
+    const file = change(basename(source.path));
+    entries.set(file, copySegment(work, 'kernels', { source, folder: to, emptied: [] }));
+  }
+  const { sessions, ...file } = changedJson(JSON.parse(text) as KernelFile, change);
+  const own = sessions.map((session) => ({
+    ...session,
+    segment: session.segment === null ? null : (entries.get(session.segment.file) ?? session.segment),
+  }));
+  writeJsonFile(join(to, 'kernels.json'), { ...file, sessions: own });
+}
+
+interface KernelFile {
+  readonly sessions: readonly { readonly segment: SegmentEntry | null }[];
 }
 
 interface SegmentCopy {

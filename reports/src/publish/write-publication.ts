@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf, PerwattError } from '@perwatt/core';
+import { shippedCatalogue } from '@perwatt/metrics';
 import { exportRun, type RunFolder, writeRecordsParquet } from '@perwatt/records';
 import { gridMarkdown } from '../compare/grid.js';
 import type { Figure } from '../figure.js';
@@ -10,6 +11,9 @@ import { powerFigure } from '../power-figure.js';
 import { resultRecords, resultsCsv } from '../results-csv.js';
 import { resultsJson } from '../results-json.js';
 import type { RunResults } from '../results-types.js';
+import { siteComparables } from '../site/site-comparable.js';
+import { siteOf } from '../site/site-model.js';
+import { sitePages } from '../site/site-pages.js';
 import { type CitationFacts, citationFile } from './citation.js';
 import { dataCard } from './data-card.js';
 import type { DrawnFigure } from './draw-figures.js';
@@ -36,6 +40,16 @@ export interface PublicationOptions extends CitationFacts {
 /** Figures of a run that a publication has; those that it has nothing for are left out. */
 export const publicationFigures = (results: RunResults): Figure[] =>
   [paretoFigure(results), loadFigure(results), powerFigure(results)].filter((figure) => figure !== null);
+
+/** The same, and those of the report's pages. */
+function figuresOf(source: PublishedSource): Figure[] {
+  const site = siteOf([source], shippedCatalogue());
+  const figures = [
+    ...publicationFigures(source.results),
+    ...sitePages(site, siteComparables(site)).flatMap((page) => page.figures),
+  ];
+  return [...new Map(figures.toReversed().map((figure) => [figure.id, figure])).values()].toReversed();
+}
 
 /**
  * Writes a publication of runs into `out`, a new folder: report, results, tables, figures, the tables behind them, a summary
@@ -119,7 +133,7 @@ async function writeRun(
   const data = join(folder, 'data');
   await exportRun(run.path, { format: 'parquet', out: data });
   if (!texts) rmSync(join(data, 'texts.parquet'), { force: true });
-  for (const { id, svg, png, pdf } of (await draw?.(publicationFigures(results))) ?? []) {
+  for (const { id, svg, png, pdf } of (await draw?.(figuresOf({ run, results }))) ?? []) {
     const at = join(folder, 'figures', id);
     putFile(`${at}.svg`, svg);
     putFile(`${at}.png`, png);
