@@ -3,7 +3,13 @@ use std::{collections::BTreeMap, env};
 use kernels_core::{Backend, Device, DeviceId, DeviceInfo, DeviceKind, KernelError};
 use wgpu::{Backends, DeviceType};
 
-use crate::device::WgpuDevice;
+use crate::{
+    device::WgpuDevice,
+    vulkan::{Facts, facts},
+};
+
+/// NVIDIA's number among vendors.
+const NVIDIA: u32 = 0x10de;
 
 /// Variables that change which driver is found and what it does.
 const VARIABLES: [&str; 6] = [
@@ -117,6 +123,14 @@ const fn kind(of: DeviceType) -> DeviceKind {
     }
 }
 
+/// A GPU's name as NVIDIA writes it.
+fn gpu_id(uuid: [u8; 16]) -> String {
+    let hex = format!("{:032x}", u128::from_be_bytes(uuid));
+    let parts =
+        [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| hex.get(range).unwrap_or_default().to_owned());
+    format!("GPU-{}", parts.join("-"))
+}
+
 fn describe(id: String, adapter: &wgpu::Adapter) -> DeviceInfo {
     let info = adapter.get_info();
     let limits = adapter.limits();
@@ -129,14 +143,20 @@ fn describe(id: String, adapter: &wgpu::Adapter) -> DeviceInfo {
     if !adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
         notes.push("it has no timestamps: batches are timed by the host".to_owned());
     }
+    let Facts { uuid, memory_bytes } = facts(adapter).unwrap_or_default();
+    // NVIDIA's UUID is the one by which its power is read; the power of others is known by their place on the bus.
+    let hardware_id = match (info.vendor, uuid) {
+        (NVIDIA, Some(uuid)) => Some(gpu_id(uuid)),
+        _ => said(&info.device_pci_bus_id),
+    };
     DeviceInfo {
         id: DeviceId(id),
         backend: "wgpu".to_owned(),
         name: info.name,
         kind: kind(info.device_type),
         driver: said(format!("{} {}", info.driver, info.driver_info).trim()),
-        hardware_id: said(&info.device_pci_bus_id),
-        memory_bytes: None,
+        hardware_id,
+        memory_bytes,
         max_buffer_bytes: Some(limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)),
         last_level_cache_bytes: None,
         compute_units: None,
@@ -145,5 +165,32 @@ fn describe(id: String, adapter: &wgpu::Adapter) -> DeviceInfo {
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?)))
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_vendors() {
+        let uuid =
+            [0x8f, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd];
+        assert_eq!(gpu_id(uuid), "GPU-8f012345-6789-abcd-ef01-23456789abcd");
+    }
+
+    #[test]
+    fn vulkan_knows_more_of_a_device_than_wgpu_says() {
+        let Ok(found) = adapters() else { return };
+        for (info, adapter) in found {
+            let facts = facts(&adapter).unwrap_or_default();
+            assert_eq!(
+                facts.uuid.is_some(),
+                adapter.get_info().backend == wgpu::Backend::Vulkan,
+                "{}",
+                info.id
+            );
+            assert!(info.memory_bytes.is_none_or(|bytes| bytes > 0), "{info:?}");
+        }
     }
 }

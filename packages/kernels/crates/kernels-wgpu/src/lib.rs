@@ -13,6 +13,7 @@ mod prepared;
 mod shader;
 mod template;
 mod timer;
+mod vulkan;
 
 pub use adapter::WgpuBackend;
 pub use plan::SHADERS;

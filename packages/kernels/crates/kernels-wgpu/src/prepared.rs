@@ -104,11 +104,15 @@ impl WgpuPrepared {
     }
 
     fn record(&mut self, pass: &mut wgpu::ComputePass<'_>, launches: u32) {
+        let mut bound = None;
         for _ in 0..launches {
             self.last_set = self.next_set;
             self.next_set = (self.next_set + 1) % self.launches.len();
             for dispatch in self.launches.get(self.last_set).into_iter().flatten() {
-                pass.set_pipeline(&dispatch.pipeline);
+                if bound != Some(&dispatch.pipeline) {
+                    pass.set_pipeline(&dispatch.pipeline);
+                    bound = Some(&dispatch.pipeline);
+                }
                 pass.set_bind_group(0, &dispatch.bindings, &[]);
                 let [x, y, z] = dispatch.groups;
                 pass.dispatch_workgroups(x, y, z);
