@@ -60,15 +60,25 @@ impl OpenBlas {
             };
             (blas, function::<unsafe extern "C" fn(c_int)>(library, "openblas_set_num_threads")?)
         };
+        if blas.config().split_whitespace().any(|word| word == "USE64BITINT") {
+            return Err(KernelError::Unsupported {
+                what: "OpenBLAS with 64-bit sizes".to_owned(),
+                reason: "its C interface is called with 32-bit ones".to_owned(),
+            });
+        }
         // SAFETY: any number is allowed; it is clamped by the library.
         unsafe { set_threads(size(threads)) };
         Ok(blas)
     }
 
+    fn config(&self) -> String {
+        // SAFETY: it takes nothing; the text is static and ends in a NUL.
+        unsafe { CStr::from_ptr((self.config)()) }.to_string_lossy().into_owned()
+    }
+
     pub fn impl_id(&self) -> ImplId {
-        // SAFETY: both take nothing; the text is static and ends in a NUL.
-        let (config, threads) = unsafe { (CStr::from_ptr((self.config)()), (self.threads)()) };
-        let config = config.to_string_lossy();
+        // SAFETY: it takes nothing.
+        let (config, threads) = (self.config(), unsafe { (self.threads)() });
         let words: Vec<&str> = config.split_whitespace().skip_while(|word| *word != "OpenBLAS").collect();
         let version = words.get(1).copied().unwrap_or("unknown");
         let core = words.iter().skip(2).rfind(|word| !word.contains('=') && **word != "SINGLE_THREADED");
