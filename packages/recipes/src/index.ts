@@ -22,6 +22,7 @@ export {
   type Trainer,
   type TrainerState,
 } from './recipe.js';
+export { recipeIndex, recipePage } from './recipe-page.js';
 export { recipeById, recipes } from './recipes.js';
 export { routerModelOf, routerPrompt } from './router/router-model.js';
 export { type SeedTraining, type TrainEvent, trainSeed } from './train-seed.js';
