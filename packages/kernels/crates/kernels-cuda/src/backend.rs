@@ -32,7 +32,7 @@ const VARIABLES: [&str; 8] = [
 
 /// NVIDIA GPUs.
 ///
-/// Ids are `cuda:GPU-<uuid>`, as `nvidia-smi -L` shows them.
+/// Ids are `cuda:GPU-<uuid>`, as `nvidia-smi -L` shows them; `cuda:MIG-<uuid>` of a share of a GPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CudaBackend;
 
@@ -116,7 +116,8 @@ fn describe(device: sys::CUdevice, version: i32) -> Result<DeviceInfo, KernelErr
     use sys::CUdevice_attribute_enum as Attribute;
     let name = result::device::get_name(device).map_err(driver("cuDeviceGetName"))?;
     let uuid = result::device::get_uuid(device).map_err(driver("cuDeviceGetUuid"))?;
-    let id = gpu_id(uuid.bytes.map(std::ffi::c_char::cast_unsigned));
+    let instance = name.contains("MIG");
+    let id = gpu_id(if instance { "MIG" } else { "GPU" }, uuid.bytes.map(std::ffi::c_char::cast_unsigned));
     // SAFETY: the device came from the driver.
     let memory = unsafe { result::device::total_mem(device) }.map_err(driver("cuDeviceTotalMem"))?;
     let memory = u64::try_from(memory).ok();
@@ -127,7 +128,7 @@ fn describe(device: sys::CUdevice, version: i32) -> Result<DeviceInfo, KernelErr
         .chain(set)
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
         .collect();
-    let shared = name.contains("MIG") || name.contains("GRID");
+    let shared = instance || name.contains("GRID");
     Ok(DeviceInfo {
         id: DeviceId(format!("cuda:{id}")),
         backend: "cuda".to_owned(),
@@ -151,11 +152,11 @@ fn describe(device: sys::CUdevice, version: i32) -> Result<DeviceInfo, KernelErr
 }
 
 /// A GPU's name as its vendor writes it.
-fn gpu_id(uuid: [u8; 16]) -> String {
+fn gpu_id(sort: &str, uuid: [u8; 16]) -> String {
     let hex = format!("{:032x}", u128::from_be_bytes(uuid));
     let parts =
         [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| hex.get(range).unwrap_or_default().to_owned());
-    format!("GPU-{}", parts.join("-"))
+    format!("{sort}-{}", parts.join("-"))
 }
 
 /// An open GPU.
@@ -278,7 +279,7 @@ mod tests {
     fn names_are_the_vendors() {
         let uuid =
             [0x8f, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd];
-        assert_eq!(gpu_id(uuid), "GPU-8f012345-6789-abcd-ef01-23456789abcd");
+        assert_eq!(gpu_id("GPU", uuid), "GPU-8f012345-6789-abcd-ef01-23456789abcd");
         assert_eq!((cuda_version(12_080).as_str(), cuda_version(13_000).as_str()), ("12.8", "13.0"));
     }
 }

@@ -102,17 +102,19 @@ impl Memory {
     /// Memory with these bytes.
     pub fn with(context: &Rc<Context>, what: &str, data: &[u8]) -> Result<Self, KernelError> {
         let memory = Self::new(context, what, data.len())?;
-        // SAFETY: the memory is as long as the data, and the copy has ended when this returns.
-        unsafe { result::memcpy_htod_sync(memory.address, data) }.map_err(driver("cuMemcpyHtoD"))?;
+        // SAFETY: the memory is as long as the data, which outlives the copy: the stream is waited for.
+        unsafe { result::memcpy_htod_async(memory.address, data, context.stream) }
+            .map_err(driver("cuMemcpyHtoDAsync"))?;
+        context.finish()?;
         Ok(memory)
     }
 
     /// The same bytes again.
     pub fn copy(&self, what: &str) -> Result<Self, KernelError> {
         let memory = Self::new(&self.context, what, self.bytes)?;
-        // SAFETY: both are of the same length.
-        unsafe { result::memcpy_dtod_sync(memory.address, self.address, self.bytes) }
-            .map_err(driver("cuMemcpyDtoD"))?;
+        // SAFETY: both are of the same length, and the stream is waited for.
+        unsafe { result::memcpy_dtod_async(memory.address, self.address, self.bytes, self.context.stream) }
+            .map_err(driver("cuMemcpyDtoDAsync"))?;
         self.context.finish()?;
         Ok(memory)
     }

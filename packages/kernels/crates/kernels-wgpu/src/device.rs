@@ -10,6 +10,9 @@ use crate::{
     prepared::WgpuPrepared,
 };
 
+/// The version of wgpu that is built in.
+const WGPU: &str = "30.0.1";
+
 /// How long one batch may take before its device is given up.
 const PATIENCE: Duration = Duration::from_mins(5);
 
@@ -206,7 +209,7 @@ impl Device for WgpuDevice {
 
 impl WgpuDevice {
     fn identify(&self, spec: &KernelSpec, name: &str, chosen: &[(&str, String)]) -> ImplId {
-        let mut id = ImplId::new("wgpu", name).with("wgpu", "30.0.1");
+        let mut id = ImplId::new("wgpu", name).with("wgpu", WGPU);
         if let Some(driver) = &self.info.driver {
             id = id.with("driver", driver);
         }

@@ -14,6 +14,11 @@ fn device() -> Option<WgpuDevice> {
 }
 
 #[test]
+fn the_version_in_ids_is_the_one_built_in() {
+    assert!(include_str!("../Cargo.toml").contains(&format!("\"={WGPU}\"")));
+}
+
+#[test]
 fn a_kernel_divided_over_bindings_gives_the_same() -> Result<(), Box<dyn std::error::Error>> {
     let Some(mut device) = device() else { return Ok(()) };
     device.facts.binding.bytes = 16 << 10;

@@ -216,7 +216,12 @@ pub unsafe extern "C" fn cuStreamDestroy_v2(stream: *mut Stream) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamSynchronize(stream: *mut Stream) -> c_int {
     // SAFETY: the caller's promise.
-    if unsafe { &*stream }.captured.is_some() { INVALID_VALUE } else { 0 }
+    let stream = unsafe { &mut *stream };
+    if stream.captured.is_some() {
+        return INVALID_VALUE;
+    }
+    stream.finish();
+    0
 }
 
 /// Keeps what it is given from now on.
@@ -262,14 +267,16 @@ pub extern "C" fn cuGraphUpload(_ready: *mut Kept, _stream: *mut Stream) -> c_in
     0
 }
 
-/// Does what was kept.
+/// Does what was kept, on a stream.
 ///
 /// # Safety
 /// As the vendor's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphLaunch(ready: *mut Kept, _stream: *mut Stream) -> c_int {
+pub unsafe extern "C" fn cuGraphLaunch(ready: *mut Kept, stream: *mut Stream) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { &*ready }.iter().for_each(|work| work());
+    let kept = Rc::clone(unsafe { &*ready });
+    // SAFETY: the caller's promise.
+    unsafe { &mut *stream }.take(Box::new(move || kept.iter().for_each(|work| work())));
     0
 }
 
@@ -317,16 +324,23 @@ fn copy(to: usize, from: usize, bytes: usize) {
     unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes) };
 }
 
-/// Host to device.
+/// Host to device, on a stream.
 ///
 /// # Safety
 /// As the vendor's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyHtoD_v2(to: c_ulonglong, from: *const c_void, bytes: usize) -> c_int {
+pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
+    to: c_ulonglong,
+    from: *const c_void,
+    bytes: usize,
+    stream: *mut Stream,
+) -> c_int {
     if !holds(address(to), bytes) {
         return ILLEGAL_ADDRESS;
     }
-    copy(address(to), from as usize, bytes);
+    let from = from as usize;
+    // SAFETY: the caller's promise.
+    unsafe { &mut *stream }.take(Box::new(move || copy(address(to), from, bytes)));
     0
 }
 
@@ -340,16 +354,6 @@ pub unsafe extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: c_ulonglong, byt
         return ILLEGAL_ADDRESS;
     }
     copy(to as usize, address(from), bytes);
-    0
-}
-
-/// Device to device.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyDtoD_v2(to: c_ulonglong, from: c_ulonglong, bytes: usize) -> c_int {
-    if !holds(address(to), bytes) || !holds(address(from), bytes) {
-        return ILLEGAL_ADDRESS;
-    }
-    copy(address(to), address(from), bytes);
     0
 }
 
@@ -485,23 +489,33 @@ pub unsafe extern "C" fn cuLaunchKernel(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(event: *mut *mut Event, _flags: c_uint) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { make(event, Event::default()) }
+    unsafe { make(event, Event { at: None, stream: ptr::null_mut() }) }
 }
 
-/// Now.
+/// When the stream comes to it.
 ///
 /// # Safety
 /// As the vendor's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuEventRecord(event: *mut Event, _stream: *mut Stream) -> c_int {
+pub unsafe extern "C" fn cuEventRecord(event: *mut Event, stream: *mut Stream) -> c_int {
+    // SAFETY: the caller's promise: an event outlives what it is set by.
+    let set: Work = Box::new(move || unsafe { &mut *event }.at = Some(Instant::now()));
     // SAFETY: the caller's promise.
-    unsafe { &mut *event }.at = Some(Instant::now());
+    unsafe {
+        (*event).stream = stream;
+        (&mut *stream).take(set);
+    }
     0
 }
 
 /// Waits for it.
+///
+/// # Safety
+/// As the vendor's.
 #[unsafe(no_mangle)]
-pub extern "C" fn cuEventSynchronize(_event: *mut Event) -> c_int {
+pub unsafe extern "C" fn cuEventSynchronize(event: *mut Event) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { (&mut *(*event).stream).finish() };
     0
 }
 
