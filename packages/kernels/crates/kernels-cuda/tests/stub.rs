@@ -15,7 +15,7 @@ use kernels_core::{
     Backend, ClockSource, DType, Device, DeviceId, DeviceInfo, ImplId, Inputs, KernelError, KernelSpec,
     Layout, Shape, Support, check_output,
 };
-use kernels_cuda::CudaBackend;
+use kernels_cuda::{CudaBackend, compile};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -205,6 +205,18 @@ fn own_kernels_are_compiled_loaded_and_launched() -> Outcome {
         assert_eq!(id.details.get("nvrtc").map(String::as_str), Some("13.0"), "{id}");
         // The stub's kernels do nothing, which the check sees.
         assert!(!check_output(&spec, &inputs, &prepared.read_output()?)?.passed);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_mistake_is_told_in_the_compilers_words() -> Outcome {
+    with_stub("a_mistake_is_told_in_the_compilers_words", (&ALL, &[]), || {
+        let Err(KernelError::Compile { kernel, log }) = compile("broken", "a mistake", 90) else {
+            return Err("it compiled".into());
+        };
+        assert_eq!(kernel, "broken");
+        assert!(log.ends_with("error: there is a mistake"), "{log}");
         Ok(())
     })
 }

@@ -9,3 +9,4 @@ mod driver;
 mod memory;
 mod nvrtc;
 mod stream;
+mod work;
