@@ -8,6 +8,14 @@ const palette = [
   '#7a6fd0',
   '#d2544f',
   '#1d97a8',
+  '#8aa82f',
+  '#8b5a3c',
+  '#5f7a96',
+  '#b3447f',
+  '#4aa3df',
+  '#c79a1c',
+  '#4f8a4a',
+  '#9a86a8',
 ] as const;
 
 /** A model's colour by its place among the models of the run; the same in every figure of a page. */

@@ -66,7 +66,7 @@ export function acceleratorsPage(
   comparables: readonly ComparableCell[],
   { kernels }: { readonly kernels: string | null },
 ): SitePage {
-  const figure = powerLoadFigure(site.merged);
+  const figure = powerLoadFigure(site);
   const one = new Set(site.merged.cells.map(({ point }) => point.accelerator)).size === 1;
   return {
     id: 'accelerators',

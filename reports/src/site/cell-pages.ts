@@ -2,9 +2,9 @@ import type { CellFile, PowerFileSeries } from '@perwatt/records';
 import { cellDetail } from './cell-detail.js';
 import { cellPage } from './cell-page.js';
 import { isSmall } from './site-comparable.js';
-import type { Site, SiteCell, SiteRun } from './site-model.js';
+import { cellNamer, type Site, type SiteCell, type SiteRun } from './site-model.js';
 import type { SitePage } from './site-page.js';
-import { cellName, shownAxes } from './site-parts.js';
+import { shownAxes } from './site-parts.js';
 
 /** Queries of a run above which its cells' pages carry aggregates alone. */
 const MOST_DETAILED = 500_000;
@@ -25,27 +25,33 @@ function sourcesOf(own: SiteRun): RunSources {
 export const matrixFileOf = ({ runs }: Pick<Site, 'runs'>, run: SiteRun): string =>
   runs.length === 1 ? 'matrix.json' : `matrix-${runs.indexOf(run) + 1}.json`;
 
-function pageOf(site: Site, own: SiteCell, { files, power }: RunSources): SitePage {
+interface Named {
+  readonly site: Site;
+  readonly nameOf: (own: SiteCell) => string;
+}
+
+function pageOf({ site, nameOf }: Named, own: SiteCell, { files, power }: RunSources): SitePage {
   const file = files.get(own.cell_id) ?? null;
   const { run } = own.run;
   const detail =
     file === null || power === null || run === null
       ? null
       : cellDetail(file, { run, power, clocks: run.manifest.clocks });
-  const name = cellName(own.cell, shownAxes(site.merged.cells));
   return cellPage(own, {
     detail,
     file,
     power: run?.manifest.power ?? [],
     matrixFile: matrixFileOf(site, own.run),
-    name,
+    name: nameOf(own),
   });
 }
 
 /** The page of every cell, one after another, so that no two need be kept. */
 export function* cellPages(site: Site): Generator<SitePage> {
+  const [namer, axes] = [cellNamer(site), shownAxes(site.merged.cells)];
+  const named: Named = { site, nameOf: ({ cell }) => namer(cell, axes) };
   for (const run of site.runs) {
     const sources = sourcesOf(run);
-    for (const own of site.cells) if (own.run === run) yield pageOf(site, own, sources);
+    for (const own of site.cells) if (own.run === run) yield pageOf(named, own, sources);
   }
 }

@@ -2,9 +2,9 @@ import type { MetricId } from '@perwatt/metrics';
 import { datasetSymbol, modelColour } from '../colours.js';
 import type { Figure } from '../figure.js';
 import { formatMetric, formatShare, unmeasured } from '../format.js';
-import type { CellResult, RunResults } from '../results-types.js';
-import { cellAddress } from './site-model.js';
-import { cellName, plain, shownAxes } from './site-parts.js';
+import type { CellResult } from '../results-types.js';
+import { cellAddress, cellNamer, runIds, type Site } from './site-model.js';
+import { plain, shownAxes } from './site-parts.js';
 
 const parts = [
   ['correct', '#2aa876'],
@@ -21,11 +21,13 @@ const parts = [
 const MOST_BARS = 60;
 
 /** How the queries of each cell ended, as shares. Null without a query. */
-export function verdictFigure(merged: RunResults): Figure | null {
+export function verdictFigure(site: Site): Figure | null {
+  const { merged } = site;
+  const nameOf = cellNamer(site);
   const cells = merged.cells.filter(({ counts }) => counts.attempted > 0).slice(0, MOST_BARS);
   if (cells.length === 0) return null;
   const axes = shownAxes(merged.cells);
-  const names = cells.map((cell) => plain(cellName(cell, axes)));
+  const names = cells.map((cell) => plain(nameOf(cell, axes)));
   const used = parts.filter(([verdict]) => cells.some(({ counts }) => counts.verdicts[verdict] > 0));
   return {
     id: 'verdicts',
@@ -57,8 +59,9 @@ interface Curve {
   readonly title: string;
 }
 
-const lineKey = ({ point, energy }: CellResult): string =>
+const lineKey = ({ cell_id, point, energy }: CellResult, runOf: (key: string) => string): string =>
   JSON.stringify([
+    runOf(cell_id),
     point.model,
     point.accelerator,
     point.dataset,
@@ -68,12 +71,17 @@ const lineKey = ({ point, energy }: CellResult): string =>
   ]);
 
 /** Accuracy of strategies against what they take: one line a model and data set through its strategies. Null without two on one line. */
-export function strategyFigure(merged: RunResults, { id, metric, title }: Curve): Figure | null {
+export function strategyFigure(site: Site, { id, metric, title }: Curve): Figure | null {
+  const { merged } = site;
+  const [runOf, nameOf] = [runIds(site), cellNamer(site)];
   const cells = merged.cells.filter(
     ({ metrics }) => metrics.accuracy.value !== null && (metrics[metric]?.value ?? 0) > 0,
   );
   const groups = new Map<string, CellResult[]>();
-  for (const cell of cells) groups.set(lineKey(cell), [...(groups.get(lineKey(cell)) ?? []), cell]);
+  for (const cell of cells) {
+    const key = lineKey(cell, runOf);
+    groups.set(key, [...(groups.get(key) ?? []), cell]);
+  }
   const lines = [...groups.values()].filter((group) => group.length > 1);
   if (lines.length === 0) return null;
   const axes = shownAxes(merged.cells).filter((axis) => axis !== 'strategy');
@@ -91,7 +99,7 @@ export function strategyFigure(merged: RunResults, { id, metric, title }: Curve)
       return {
         type: 'scatter',
         mode: cells.length <= 24 ? 'lines+markers+text' : 'lines+markers',
-        name: first === undefined ? '' : plain(cellName(first, axes)),
+        name: first === undefined ? '' : plain(nameOf(first, axes)),
         ids: sorted.map(({ cell_id }) => cellAddress(cell_id)),
         x: sorted.map(({ metrics }) => metrics[metric].value),
         y: bars.map(({ value }) => value),
@@ -136,7 +144,9 @@ const MOST_SUBJECTS = 60;
 const MOST_COLUMNS = 24;
 
 /** Accuracy by subject of one data set, a column a cell. Null where items have no subjects. */
-export function subjectFigure(merged: RunResults, dataset: string): Figure | null {
+export function subjectFigure(site: Site, dataset: string): Figure | null {
+  const { merged } = site;
+  const nameOf = cellNamer(site);
   const cells = merged.cells
     .filter(({ point, by_subject }) => point.dataset === dataset && by_subject.length > 1)
     .slice(0, MOST_COLUMNS);
@@ -152,7 +162,7 @@ export function subjectFigure(merged: RunResults, dataset: string): Figure | nul
     data: [
       {
         type: 'heatmap',
-        x: cells.map((cell) => plain(cellName(cell, axes))),
+        x: cells.map((cell) => plain(nameOf(cell, axes))),
         y: subjects.map(plain),
         z: subjects.map((subject) => cells.map((cell) => value(cell, subject))),
         customdata: subjects.map((subject) =>

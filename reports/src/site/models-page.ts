@@ -8,9 +8,9 @@ import type { CellResult } from '../results-types.js';
 import { comparisonSection } from './comparison-section.js';
 import { figureBlock, figuresOf } from './figure-block.js';
 import { strategyFigure, subjectFigure, verdictFigure } from './model-figures.js';
-import { cellAddress, type Site } from './site-model.js';
+import { cellAddress, cellNamer, type Site } from './site-model.js';
 import type { SitePage } from './site-page.js';
-import { cellName, headsOf, scrollTable, shownAxes } from './site-parts.js';
+import { headsOf, scrollTable, shownAxes } from './site-parts.js';
 import { yearSection } from './year-section.js';
 
 /** Output tokens of a query on average: tokens per second times the busy time over the queries. */
@@ -19,7 +19,9 @@ function tokensPerQuery({ metrics, energy, counts }: CellResult): number | null 
   return speed === null || counts.attempted === 0 ? null : (speed * energy.busy_ns) / 1e9 / counts.attempted;
 }
 
-function endingsTable({ merged }: Site): Html {
+function endingsTable(site: Site): Html {
+  const { merged } = site;
+  const nameOf = cellNamer(site);
   const axes = shownAxes(merged.cells).filter((axis) => axis !== 'model');
   const rows = merged.cells.map((cell) => {
     const { point, counts, metrics } = cell;
@@ -28,7 +30,7 @@ function endingsTable({ merged }: Site): Html {
     const sequential = metrics.sequential_tokens.value;
     const share = (n: number) =>
       html`<td class="n">${n}${n === 0 ? html`` : html`<small>${formatPercent(n / counts.attempted)}</small>`}</td>`;
-    return html`<tr><th scope="row">${modelDot(merged, point.model)}<a href="${cellAddress(cell.cell_id)}">${breakable(point.model)}</a><small>${cellName(cell, axes)}</small></th><td class="n">${formatShare(metrics.accuracy)}</td><td class="n">${counts.attempted}</td>${share(verdicts.unparsed)}${share(verdicts.truncated)}${share(verdicts.empty + verdicts.refused)}${share(counts.failed)}<td class="n">${tokens === null ? DASH : formatNumber(tokens)}</td><td class="n">${sequential === null ? DASH : formatNumber(sequential)}</td></tr>`;
+    return html`<tr><th scope="row">${modelDot(merged, point.model)}<a href="${cellAddress(cell.cell_id)}">${breakable(point.model)}</a><small>${nameOf(cell, axes)}</small></th><td class="n">${formatShare(metrics.accuracy)}</td><td class="n">${counts.attempted}</td>${share(verdicts.unparsed)}${share(verdicts.truncated)}${share(verdicts.empty + verdicts.refused)}${share(counts.failed)}<td class="n">${tokens === null ? DASH : formatNumber(tokens)}</td><td class="n">${sequential === null ? DASH : formatNumber(sequential)}</td></tr>`;
   });
   const heads = headsOf([
     'Model',
@@ -47,18 +49,18 @@ function endingsTable({ merged }: Site): Html {
 /** Models, strategies and data sets: how queries ended, by subject, what strategies buy, gains over the years. */
 export function modelsPage(site: Site, comparables: readonly ComparableCell[]): SitePage {
   const { merged } = site;
-  const endings = verdictFigure(merged);
-  const joules = strategyFigure(merged, {
+  const endings = verdictFigure(site);
+  const joules = strategyFigure(site, {
     id: 'strategy-joules',
     metric: 'energy_per_query_j',
     title: 'Energy per query (J)',
   });
-  const tokens = strategyFigure(merged, {
+  const tokens = strategyFigure(site, {
     id: 'strategy-tokens',
     metric: 'sequential_tokens',
     title: 'Sequential tokens per query',
   });
-  const subjects = merged.datasets.map((dataset) => ({ dataset, figure: subjectFigure(merged, dataset) }));
+  const subjects = merged.datasets.map((dataset) => ({ dataset, figure: subjectFigure(site, dataset) }));
   const years = yearSection(comparables);
   return {
     id: 'models',

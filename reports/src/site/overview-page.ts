@@ -8,9 +8,9 @@ import { paretoFigure } from '../pareto-figure.js';
 import type { CellResult, RunResults } from '../results-types.js';
 import { figureBlock, figuresOf } from './figure-block.js';
 import { tierBadges } from './provenance-badges.js';
-import { cellAddress, type Site } from './site-model.js';
+import { cellAddress, cellNamer, type Site } from './site-model.js';
 import type { SitePage } from './site-page.js';
-import { cellName, shownAxes, valueWithBounds } from './site-parts.js';
+import { shownAxes, valueWithBounds } from './site-parts.js';
 
 interface BestOf {
   readonly title: string;
@@ -29,7 +29,7 @@ const numbers: readonly BestOf[] = [
 
 function bestTile(
   cells: readonly CellResult[],
-  axes: readonly PointAxis[],
+  nameOf: (cell: CellResult) => string,
   { title, id, better }: BestOf,
 ): Html {
   const cell = best(cells, id, better);
@@ -37,16 +37,19 @@ function bestTile(
     return html`<div class="tile"><dt>${title}</dt><dd>–<small>no usable cell has it</small></dd></div>`;
   const guessing = id === 'accuracy' && cell.above_guessing === false ? ' Not above guessing.' : '';
   const badges = cell.metrics[id].provenance === null ? html`` : html`<small>${tierBadges(cell)}</small>`;
-  return html`<div class="tile"><dt>${title}</dt><dd>${valueWithBounds(cell.metrics[id])}${badges}<small><a href="${cellAddress(cell.cell_id)}">${cellName(cell, axes)}</a>.${guessing}</small></dd></div>`;
+  return html`<div class="tile"><dt>${title}</dt><dd>${valueWithBounds(cell.metrics[id])}${badges}<small><a href="${cellAddress(cell.cell_id)}">${nameOf(cell)}</a>.${guessing}</small></dd></div>`;
 }
 
 /** Cells over different questions are never ranked against each other: five numbers for each data set. */
-function bestSection({ merged }: Site): Html {
+function bestSection(site: Site): Html {
+  const { merged } = site;
   const axes = shownAxes(merged.cells).filter((axis) => axis !== 'dataset');
+  const namer = cellNamer(site);
+  const nameOf = (cell: CellResult) => namer(cell, axes);
   const tiles = merged.datasets.map((dataset) => {
     const cells = merged.cells.filter(({ point }) => point.dataset === dataset);
     if (cells.length === 0) return html``;
-    return html`<h3 class="tiles-of">${breakable(dataset)}</h3><dl class="tiles">${numbers.map((number) => bestTile(cells, axes, number))}</dl>`;
+    return html`<h3 class="tiles-of">${breakable(dataset)}</h3><dl class="tiles">${numbers.map((number) => bestTile(cells, nameOf, number))}</dl>`;
   });
   return html`<section aria-labelledby="numbers"><h2 id="numbers">The five numbers that matter</h2><p class="soft small">The best cell of each data set that may be quoted, with its interval. What the joules are stands beside them.</p>${tiles}</section>`;
 }

@@ -8,7 +8,7 @@ import { formatMetric, unmeasured } from '../format.js';
 import { byWorkload } from '../pareto-cells.js';
 import type { CellResult, RunResults } from '../results-types.js';
 import { pooledCells } from './pooled-cells.js';
-import { cellAddress, type Site } from './site-model.js';
+import { type CellNamer, cellAddress, cellNamer, runIds, type Site } from './site-model.js';
 import { cellName, plain, shownAxes } from './site-parts.js';
 
 /** `[value, lo, hi, text]`; null where the cell has none. */
@@ -96,7 +96,7 @@ function groupNames(groups: readonly (readonly CellResult[])[]): string[] {
 }
 
 const pointsOf = (
-  merged: RunResults,
+  { merged, nameOf }: { readonly merged: RunResults; readonly nameOf: CellNamer },
   ids: readonly MetricId[],
   {
     cells,
@@ -108,7 +108,7 @@ const pointsOf = (
   const short = axes.filter((axis) => axis !== 'model' && axis !== 'dataset');
   return cells.map((cell) => ({
     id: cell.cell_id,
-    name: plain(cellName(cell, pooled ? axes.filter((axis) => axis !== 'dataset') : axes)),
+    name: plain(nameOf(cell, pooled ? axes.filter((axis) => axis !== 'dataset') : axes)),
     href: pooled ? '' : cellAddress(cell.cell_id),
     model: cell.point.model,
     group,
@@ -120,13 +120,14 @@ const pointsOf = (
 };
 
 /** All trade-offs of a site: every metric that two cells have, per data set and as means over data sets. */
-export function paretoData({ merged, cells: own }: Site, comparables: readonly ComparableCell[]): ParetoData {
-  const runs = new Map(own.map(({ key, run }) => [key, run.results.run_id] as const));
+export function paretoData(site: Site, comparables: readonly ComparableCell[]): ParetoData {
+  const { merged } = site;
   const { cells, models } = merged;
+  const named = { merged, nameOf: cellNamer(site) };
   const columns = metrics.filter(({ id }) => cells.some((cell) => cell.metrics[id].value !== null));
   const ids = columns.map(({ id }) => id);
   const groups = byWorkload(cells);
-  const pooled = pooledCells(merged, (id) => runs.get(id) ?? '');
+  const pooled = pooledCells(merged, runIds(site));
   return {
     columns: columns.map(({ id, title, unit, better }) => ({ id, title, unit, better })),
     models: models.map((name) => ({ name, colour: modelColour(models, name) })),
@@ -135,9 +136,9 @@ export function paretoData({ merged, cells: own }: Site, comparables: readonly C
       ...pooled.map(({ name }) => ({ name, pooled: true })),
     ],
     points: [
-      ...groups.flatMap((own, group) => pointsOf(merged, ids, { cells: own, group, pooled: false })),
+      ...groups.flatMap((own, group) => pointsOf(named, ids, { cells: own, group, pooled: false })),
       ...pooled.flatMap((own, i) =>
-        pointsOf(merged, ids, { cells: own.cells, group: groups.length + i, pooled: true }),
+        pointsOf(named, ids, { cells: own.cells, group: groups.length + i, pooled: true }),
       ),
     ],
     shares: sharesOf(comparables),

@@ -2,8 +2,8 @@ import type { PointAxis } from '@perwatt/core';
 import { modelColour } from '../colours.js';
 import type { Figure } from '../figure.js';
 import { formatMetric, unmeasured } from '../format.js';
-import type { CellResult, RunResults } from '../results-types.js';
-import { cellAddress } from './site-model.js';
+import type { CellResult } from '../results-types.js';
+import { cellAddress, runIds, type Site } from './site-model.js';
 import { cellName, plain, shownAxes } from './site-parts.js';
 
 /** Mean idle power of a cell with its model loaded, W; null without a baseline. */
@@ -17,11 +17,11 @@ export function loadedIdle({ baselines }: CellResult): number | null {
 const power = ({ metrics }: CellResult): number => metrics.power_w.value ?? 0;
 const speed = ({ metrics }: CellResult): number => metrics.tokens_per_s.value ?? 0;
 
-function lineGroups(cells: readonly CellResult[]): CellResult[][] {
+function lineGroups(cells: readonly CellResult[], runOf: (key: string) => string): CellResult[][] {
   const groups = new Map<string, CellResult[]>();
   for (const cell of cells) {
     const { model, accelerator, dataset, strategy, variant } = cell.point;
-    const key = JSON.stringify([model, accelerator, dataset, strategy, variant ?? null]);
+    const key = JSON.stringify([runOf(cell.cell_id), model, accelerator, dataset, strategy, variant ?? null]);
     groups.set(key, [...(groups.get(key) ?? []), cell]);
   }
   return [...groups.values()];
@@ -77,7 +77,8 @@ function lineTrace(group: readonly CellResult[], style: LineStyle): object {
 }
 
 /** Mean power against output tokens per second, each line from the idle, loaded machine through its loads. Null without a point. */
-export function powerLoadFigure(merged: RunResults): Figure | null {
+export function powerLoadFigure(site: Site): Figure | null {
+  const { merged } = site;
   const cells = merged.cells.filter(
     ({ metrics }) => metrics.power_w.value !== null && metrics.tokens_per_s.value !== null,
   );
@@ -86,7 +87,7 @@ export function powerLoadFigure(merged: RunResults): Figure | null {
   const axes = shownAxes(merged.cells);
   const legendAxes = axes.filter((axis) => axis === 'model' || axis === 'accelerator');
   const [tier = null] = cells.map(({ energy }) => unmeasured(energy.boundary?.provenance ?? null));
-  const groups = lineGroups(cells);
+  const groups = lineGroups(cells, runIds(site));
   const told = new Set<string>();
   const data = groups.flatMap((group) => {
     const [first] = group;

@@ -6,7 +6,7 @@ import { partsText, reasonText } from '../page-parts.js';
 import { accuracyLines } from '../page-results.js';
 import type { CellResult } from '../results-types.js';
 import { cellTiers } from './provenance-badges.js';
-import { cellAddress, type Site } from './site-model.js';
+import { cellAddress, runIds, type Site } from './site-model.js';
 import { boundsOf, printable, shownAxes } from './site-parts.js';
 
 /** A figure as the table has it: value and bounds to sort by and to copy, texts to show. */
@@ -85,7 +85,10 @@ function figureOf(metric: MetricValue, titled: boolean): FigureData | null {
 }
 
 /** The cells of a site as data of the result table: columns are the metrics that some cell has. */
-export function resultsData({ merged }: Site): ResultsData {
+export function resultsData(site: Site): ResultsData {
+  const { merged, runs } = site;
+  const runOf = runIds(site);
+  const several = runs.length > 1;
   const { cells, models } = merged;
   const columns = metrics.filter(({ id }) => cells.some((cell) => cell.metrics[id].value !== null));
   const reasons = new Map<string, number>();
@@ -95,14 +98,16 @@ export function resultsData({ merged }: Site): ResultsData {
     return known;
   };
   const axes = shownAxes(cells);
-  const several = merged.strategies.length > 1;
-  const wanted = new Set<string>(several ? [...first, 'sequential_tokens'] : first);
+  const wanted = new Set<string>(merged.strategies.length > 1 ? [...first, 'sequential_tokens'] : first);
   const rows = cells.map((cell): RowData => {
     const { point, verdict } = cell;
     return {
       href: cellAddress(cell.cell_id),
       colour: modelColour(models, point.model),
-      axes: axes.map((axis) => printable(point[axis] ?? '')),
+      axes: [
+        ...axes.map((axis) => printable(point[axis] ?? '')),
+        ...(several ? [printable(runOf(cell.cell_id))] : []),
+      ],
       verdict: verdict.state,
       reasons: verdict.reasons.map(({ code, text }) => [code.replaceAll('_', ' '), printable(text)] as const),
       front: cell.on_front,
@@ -117,7 +122,10 @@ export function resultsData({ merged }: Site): ResultsData {
     };
   });
   return {
-    axes: axes.map((axis) => ({ name: axis, title: axisTitles[axis] })),
+    axes: [
+      ...axes.map((axis) => ({ name: axis, title: axisTitles[axis] })),
+      ...(several ? [{ name: 'run', title: 'Run' }] : []),
+    ],
     columns: columns.map(({ id, title, unit, better }) => ({ id, title, unit, better })),
     shown: columns.filter(({ id }) => wanted.has(id)).map(({ id }) => id),
     reasons: [...reasons.keys()],

@@ -7,7 +7,7 @@ import { buildResults } from '../build-results.js';
 import type { RunResults } from '../results-types.js';
 import { syntheticRun } from '../synthetic-run.fixture.js';
 import { pooledCells } from './pooled-cells.js';
-import { siteOf } from './site-model.js';
+import { cellNamer, siteOf } from './site-model.js';
 
 let root = '';
 let results: RunResults;
@@ -37,6 +37,18 @@ test('two devices of one name on two hosts are two accelerators, on one host the
   ];
   expect(names(site(results, other))).toEqual(['host-cpu on bench-1', 'host-cpu on elsewhere']);
   expect(names(site(results, { ...results, run_id: 'two' }))).toEqual(['host-cpu']);
+});
+
+test('a point that two runs have is named with its run, any other is not', () => {
+  const more: RunResults = { ...results, run_id: 'two', cells: results.cells.slice(0, 1) };
+  const own = site(results, more);
+  const names = own.merged.cells.map((cell) => cellNamer(own)(cell, ['model', 'strategy']));
+  const [first] = results.cells;
+  const name = `${first?.point.model} · ${first?.point.strategy}`;
+  expect(names.filter((text) => text.split(' · ').length > 2).sort()).toEqual([
+    `${name} · one`,
+    `${name} · two`,
+  ]);
 });
 
 test('a front is one over all runs: a cell that another run beats is on none', () => {

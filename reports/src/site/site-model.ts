@@ -1,3 +1,4 @@
+import { type PointAxis, pointAxes } from '@perwatt/core';
 import type { Catalogue } from '@perwatt/metrics';
 import type { RunFolder } from '@perwatt/records';
 import { cellsOnFront } from '../pareto-cells.js';
@@ -124,6 +125,28 @@ export function siteOf(runs: readonly SiteRun[], catalogue: Catalogue): Site {
     }),
   );
   return { runs, cells, merged: mergedResults(runs, cells), catalogue };
+}
+
+/** Ids of the runs of cells, by key: the same point in two runs is two cells. */
+export function runIds({ cells }: Pick<Site, 'cells'>): (key: string) => string {
+  const ids = new Map(cells.map(({ key, run }) => [key, run.results.run_id] as const));
+  return (key) => ids.get(key) ?? '';
+}
+
+/** Names a cell on some axes. */
+export type CellNamer = (cell: CellResult, axes: readonly PointAxis[]) => string;
+
+/** Names of cells; a point that several runs have is told apart by its run. */
+export function cellNamer(site: Pick<Site, 'cells'>): CellNamer {
+  const runOf = runIds(site);
+  const runs = new Map<string, Set<string>>();
+  const keyOf = ({ point }: CellResult) => JSON.stringify(pointAxes.map((axis) => point[axis] ?? null));
+  for (const { cell } of site.cells)
+    runs.set(keyOf(cell), (runs.get(keyOf(cell)) ?? new Set<string>()).add(runOf(cell.cell_id)));
+  return (cell, axes) => {
+    const name = axes.flatMap((axis) => cell.point[axis] ?? []).join(' · ');
+    return (runs.get(keyOf(cell))?.size ?? 1) > 1 ? `${name} · ${runOf(cell.cell_id)}` : name;
+  };
 }
 
 /** Address of a cell's page, from the site's root. */
