@@ -18,6 +18,7 @@ describe('a text', () => {
     ['http://gpu-box:8000/v1',                          'http://host-2:8000/v1',                    'a host in an address'],
     ['10.1.2.3 refused',                                'host-3 refused',                           'an address of numbers'],
     ['mygpu-boxes',                                     'mygpu-boxes',                              'a name within a longer word is none'],
+    ['vm',                                              'host-4',                                   'unless it stands alone'],
     ['the vm is slow',                                  'the vm is slow',                           'a host of two letters is not looked for'],
     ['/home/bob/models/a.gguf',                         '~/models/a.gguf',                          'the home of a user nobody named'],
     ['"/Users/jane doe"',                               '"~ doe"',                                  'a home on a Mac, up to the blank'],

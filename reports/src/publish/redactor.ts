@@ -136,6 +136,8 @@ export function createRedactor(facts: PrivateFacts, keep: readonly string[] = []
     return by;
   };
   const change = (text: string): string => {
+    const host = numbers.get(text.toLowerCase());
+    if (host !== undefined) return counted('hosts', host);
     let changed = withoutSecrets(text);
     changed = replace(changed, homePattern, (path) => (isKept(path) ? path : counted('home_paths', '~')));
     changed = replace(changed, hosts, (name) => counted('hosts', numbers.get(name.toLowerCase()) ?? 'host'));

@@ -38,7 +38,9 @@ test.skipIf('missing' in client)(
     const [into, report] = [join(folder, 'bundle'), join(folder, 'report')];
     await unpackBundle(bundle, { into, most_bytes: 1e8 });
     const run = join(into, 'run');
-    expect(await runCli(['report', run, '--out', report])).toMatchObject({ code: 0 });
+    const told = await runCli(['report', run, '--out', report]);
+    expect(told.code, told.stderr).toBe(0);
+    expect(told.stdout + told.stderr).not.toContain('\u001b');
     const overview = readFileSync(join(report, 'index.html'), 'utf8');
     const { cells } = JSON.parse(readFileSync(join(report, 'results.json'), 'utf8')) as { cells: Cell[] };
     expect(cells).toHaveLength(2);
