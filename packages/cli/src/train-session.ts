@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PerwattError } from '@perwatt/core';
 import { type HarnessDeps, openPowerLog } from '@perwatt/harness';
-import { type Checkpoint, parseCheckpoint, recipeById } from '@perwatt/recipes';
+import { type Checkpoint, parseCheckpoint, recipeById, restoreTrainer } from '@perwatt/recipes';
 import type { TrainingFacts, TrainingRun } from '@perwatt/records';
 import type { Io } from './io.js';
 import type { TrainMessage } from './train-messages.js';
@@ -202,5 +202,20 @@ export function writeItems(run: TrainingRun, { count }: { readonly count: number
     if (items.length === 0) continue;
     const lines = items.map(({ id, prompt, target }) => JSON.stringify({ id, prompt, gold: target }));
     run.writeText(join(run.path, `items-${facts.name}.jsonl`), `${lines.join('\n')}\n`);
+  }
+}
+
+/** Writes the models that trained policies give in formats of others: of the first seed, once it has ended. */
+export function writeModels(run: TrainingRun): void {
+  for (const facts of run.manifest.trainings) {
+    const recipe = recipeById(facts.recipe);
+    const [seed = 0] = facts.seeds;
+    if (recipe.model === undefined || latestStep(run, facts, seed) !== facts.steps) continue;
+    const trainer = restoreTrainer(recipe, readCheckpoint(run, { facts, seed, step: facts.steps }));
+    const model = recipe.model.of(trainer, seed);
+    run.writeText(
+      join(run.path, `${recipe.model.name}-${facts.name}.json`),
+      `${JSON.stringify(model, null, 2)}\n`,
+    );
   }
 }

@@ -6,6 +6,7 @@ export {
   restoreTrainer,
   saveCheckpoint,
 } from './checkpoint.js';
+export { createRandom, type Random } from './numeric/random.js';
 export { type PolicyEndpoint, policyAddress, policyClient, policySha256 } from './policy-client.js';
 export {
   defineRecipe,
@@ -24,5 +25,6 @@ export {
 } from './recipe.js';
 export { recipeIndex, recipePage } from './recipe-page.js';
 export { recipeById, recipes } from './recipes.js';
-export { routerModelOf, routerPrompt } from './router/router-model.js';
+export { drawQuery, type RouterQuery, routerLogit } from './router/queries.js';
+export { routerPrompt } from './router/router-model.js';
 export { type SeedTraining, type TrainEvent, trainSeed } from './train-seed.js';

@@ -53,7 +53,7 @@ kept branch ─▶ where it leaves each failed one: +√m for it, −1/√m for 
     problem:
       'A house with six locations, closed containers, an appliance and a destination, and six kinds of tasks; deterministic, so that a replay leads to the same state, which is checked at every step. The plan is imperfect on purpose (it walks past closed containers when something is to be cooled), so that verification has something to find. A task of two objects is almost never solved by chance, which is where a policy gradient starves.',
     reading:
-      'How many environment actions, joules and CPU seconds each way takes to the same success, with the actions of teacher and replays counted in. Ablations change the effort and the spread between seeds, hardly the final success; a teacher that takes over at random points does about as well.',
+      'How many environment actions, joules and CPU seconds each way takes to the same success, with the actions of teacher and replays counted in. Leaving a part out changes the effort most, and costs one to four points of the final success; a teacher that takes over at random points does about as well.',
     source: 'arXiv 2607.27937',
   },
   grpo: {
@@ -91,7 +91,8 @@ generator i ◀─ its own round-1 answers that agree      critic i ◀─ its o
     picture: `five attempts of one member ─▶ majority = label ─▶ the member learns from all that agree`,
     method: 'The baseline of multiagent_ft: one member, asked five times, learns from its own majority.',
     problem: 'The items of multiagent_ft.',
-    reading: 'How fast learning from one’s own majority narrows a policy: its entropy falls to about a sixth.',
+    reading:
+      'How fast learning from one’s own majority narrows a policy: its entropy falls to about a sixth.',
     source: null,
   },
   star: {
@@ -132,7 +133,7 @@ generator i ◀─ its own round-1 answers that agree      critic i ◀─ its o
     picture: `queries ─▶ difficulty (with noise), domain, a distractor ─▶ logistic regression
 label: the cloud is right and the local model is wrong      ─▶ share of cloud calls against quality`,
     method:
-      'Logistic regression on the label that counts: the cloud is right where the local model is not. Its model is in the format of `route_learned`, for prompts that carry the features.',
+      'Logistic regression on the label that counts: the cloud is right where the local model is not. Its model is kept as `router-<training>.json` in the format of `route_learned`, for prompts that carry the features: difficulty as length, the domain as code, the distractor as question marks.',
     problem:
       'Chances of being right fall with difficulty, later for the cloud; the local model is worse in one of two domains. The noise with which difficulty can be seen is a parameter, because that is what a router lives on.',
     reading:

@@ -91,6 +91,8 @@ export interface Recipe {
   length(params: RecipeParams): { readonly steps: number; readonly eval_every: number };
   /** A trainer before its first step. The same parameters and seed give the same numbers. */
   start(params: RecipeParams, seed: number): Trainer;
+  /** What a trained policy gives as a file of another format, with the file's name before `-<training>.json`; absent for most. */
+  readonly model?: { readonly name: string; of(trainer: Trainer, seed: number): unknown };
   /** Items as text, and how a trainer's policy answers one; absent where the policy answers nothing. */
   readonly serve?: PolicyService;
 }
@@ -117,6 +119,7 @@ export interface RecipeSpec<S extends z.ZodObject, T extends Trainer>
   readonly params: S;
   readonly length: (params: z.infer<S>) => { readonly steps: number; readonly eval_every: number };
   readonly start: (params: z.infer<S>, seed: number) => T;
+  readonly model?: { readonly name: string; readonly of: (trainer: T, seed: number) => unknown };
   readonly serve?: Pick<PolicyService, 'votes'> & {
     readonly items: PolicyService['items'];
     readonly answer: (trainer: T, prompt: string, seed: number) => PolicyAnswer | null;
@@ -125,7 +128,7 @@ export interface RecipeSpec<S extends z.ZodObject, T extends Trainer>
 
 /** Makes a recipe of its definition: parameters are checked, rewards that are no numbers stop it. */
 export function defineRecipe<S extends z.ZodObject, T extends Trainer>(spec: RecipeSpec<S, T>): Recipe {
-  const { params, length, start, serve, ...facts } = spec;
+  const { params, length, start, serve, model, ...facts } = spec;
   const parse = (input: Readonly<Record<string, unknown>>) => parseParams(spec, input);
   const own = new WeakMap<Trainer, T>();
   return {
@@ -139,6 +142,15 @@ export function defineRecipe<S extends z.ZodObject, T extends Trainer>(spec: Rec
       own.set(checked, trainer);
       return checked;
     },
+    ...(model && {
+      model: {
+        name: model.name,
+        of(trainer: Trainer, seed: number) {
+          const inner = own.get(trainer);
+          return inner === undefined ? null : model.of(inner, seed);
+        },
+      },
+    }),
     ...(serve && {
       serve: {
         votes: serve.votes,

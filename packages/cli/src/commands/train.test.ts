@@ -1,10 +1,20 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  createRandom,
+  drawQuery,
+  parseCheckpoint,
+  recipeById,
+  restoreTrainer,
+  routerLogit,
+  routerPrompt,
+} from '@perwatt/recipes';
 import { openTrainingRun } from '@perwatt/records';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
 import type { Io } from '../io.js';
+import { routeScorer } from '../route-scorer.js';
 import { makeDeps } from '../world.js';
 import { trainCommand } from './train.js';
 
@@ -144,6 +154,31 @@ axes: { model: [x], dataset: [y] }
       prompt: expect.stringContaining('Solve item 1'),
       gold: '0',
     });
+  });
+
+  test('keeps a router that `route_learned` reads, and that scores prompts as it was trained', async () => {
+    await train([
+      'router_fit',
+      '--seeds',
+      '1',
+      '--set',
+      'steps=100',
+      '--quiet',
+      '--power',
+      'none',
+      '--name',
+      'r',
+    ]);
+    const router = await routeScorer(join(cwd, 'runs/r/router-router_fit.json'));
+    const run = openTrainingRun(join(cwd, 'runs/r'));
+    const checkpoint = parseCheckpoint(readFileSync(run.checkpointPath('router_fit', 0, 100), 'utf8'), 'x');
+    const weights = restoreTrainer(recipeById('router_fit'), checkpoint).state['weights'] as Float64Array;
+    const random = createRandom(5, 'queries');
+    for (let i = 0; i < 40; i++) {
+      const query = drawQuery(random, 0.1);
+      const wanted = 1 / (1 + Math.exp(-routerLogit(weights, query)));
+      expect(Math.abs(router.score(routerPrompt(query.features)) - wanted)).toBeLessThan(0.02);
+    }
   });
 
   // biome-ignore format: a table is read in columns

@@ -8,7 +8,7 @@ import type { Io } from '../io.js';
 import { whole } from '../number-options.js';
 import { startTrainDisplay } from '../train-display.js';
 import { isMatrixPath, parseSets, trainingFacts, trainingsOf } from '../train-plan.js';
-import { trainRun, writeItems } from '../train-session.js';
+import { trainRun, writeItems, writeModels } from '../train-session.js';
 import { accountJson, accountLines } from '../train-text.js';
 import { type MakeDeps, readMatrix } from './run.js';
 import { trainCompareCommand } from './train-compare.js';
@@ -148,6 +148,7 @@ async function train(run: TrainingRun, { io, flags, sources, deps }: Training): 
       period_ms: undefined,
       onProgress: display.tell,
     }).finally(() => display.stop());
+    writeModels(run);
     const report = accountTraining(run.path);
     if (flags.json === true) io.print(JSON.stringify(accountJson(report), null, 2));
     else for (const line of accountLines(report)) io.print(line);

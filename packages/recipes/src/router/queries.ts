@@ -73,3 +73,13 @@ function savingOf(curve: Float64Array): number {
   const spent = LOCAL_ENERGY + share * (CLOUD_ENERGY - LOCAL_ENERGY);
   return 1 - spent / CLOUD_ENERGY;
 }
+
+/** Score of a query, a logit: above 0 it more likely needs the cloud than not. */
+export const routerLogit = (weights: Float64Array, { features }: RouterQuery): number =>
+  features.reduce((sum, value, i) => sum + value * (weights[i + 1] ?? 0), weights[0] ?? 0);
+
+/** The score that a share of all scores reaches. */
+export function strongestShare(scores: Float64Array, share: number): number {
+  const sorted = scores.slice().sort();
+  return sorted[sorted.length - Math.max(1, Math.round(share * sorted.length))] ?? 0;
+}

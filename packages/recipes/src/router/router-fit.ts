@@ -2,7 +2,8 @@ import { seedFrom } from '@perwatt/core';
 import * as z from 'zod';
 import { createRandom } from '../numeric/random.js';
 import { defineRecipe, type Trainer } from '../recipe.js';
-import { drawQuery, needsCloud, type RouterQuery, routedQuality } from './queries.js';
+import { drawQuery, needsCloud, type RouterQuery, routedQuality, routerLogit } from './queries.js';
+import { routerModelOf } from './router-model.js';
 
 /** Parameters of `router_fit`. */
 export const RouterFitParams = z.strictObject({
@@ -24,10 +25,6 @@ export interface RouterTrainer extends Trainer {
   /** Training queries that need the cloud. */
   readonly positives: number;
 }
-
-/** Score of a query, a logit: above 0 it more likely needs the cloud than not. */
-export const routerLogit = (weights: Float64Array, { features }: RouterQuery): number =>
-  features.reduce((sum, value, i) => sum + value * (weights[i + 1] ?? 0), weights[0] ?? 0);
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
@@ -109,12 +106,6 @@ function ascendLikelihood(weights: Float64Array, queries: readonly RouterQuery[]
 /** Falling order of scores; those of one score keep theirs, so that a router without weights routes by chance. */
 const byScore = (scores: Float64Array) => (a: number, b: number) => (scores[b] ?? 0) - (scores[a] ?? 0);
 
-/** The score that a share of all scores reaches. */
-export function strongestShare(scores: Float64Array, share: number): number {
-  const sorted = scores.slice().sort();
-  return sorted[sorted.length - Math.max(1, Math.round(share * sorted.length))] ?? 0;
-}
-
 /** A router between a local and a cloud model. */
 export const routerFit = defineRecipe({
   id: 'router_fit',
@@ -137,4 +128,9 @@ export const routerFit = defineRecipe({
   params: RouterFitParams,
   length: ({ steps, eval_every }) => ({ steps, eval_every }),
   start,
+  model: {
+    name: 'router',
+    of: (trainer, seed) =>
+      routerModelOf(trainer, { weak: 'local', strong: 'cloud', strong_share: 0.5, seed }),
+  },
 });

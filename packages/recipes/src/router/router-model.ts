@@ -1,4 +1,5 @@
-import { type RouterTrainer, routerLogit, strongestShare } from './router-fit.js';
+import { routerLogit, strongestShare } from './queries.js';
+import type { RouterTrainer } from './router-fit.js';
 
 /** Names of the features that prompts are told by, version `prompt/1`. */
 const promptFeatures = [

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../numeric/random.js';
 import { lastMeasure, overSeeds, trained } from '../training.fixture.js';
-import { curveFigures, drawQuery, needsCloud, routedQuality } from './queries.js';
-import { strongestShare } from './router-fit.js';
+import { curveFigures, drawQuery, needsCloud, routedQuality, strongestShare } from './queries.js';
 
 const n = 4;
 const learned = (noise: number) =>

@@ -127,7 +127,7 @@ const violators = (groups: readonly Rollout[][]) => {
 
 describe('the gate', () => {
   it('gives gated clones exactly no gradient and leaves every other row as it was', () => {
-    let compared = 0;
+    let [compared, ungated] = [0, 0];
     for (const group of groupsOf(4, 150)) {
       const clones = group.flatMap((rollout) => rollout.clones);
       const gated = rowsOf(clones.filter((clone) => isGated(clone, GATE)));
@@ -139,6 +139,7 @@ describe('the gate', () => {
       const untouched = Array.from({ length: ACTOR_ROWS }, (_, row) => row).filter((row) => !gated.has(row));
       const alone = [...gated].filter((row) => !others.has(row));
       compared += alone.length;
+      ungated += alone.filter((row) => rowOfTable(off, row).some((value) => value !== 0)).length;
       expect(alone.flatMap((row) => rowOfTable(on, row)).every((value) => value === 0)).toBe(true);
       expect(untouched.map((row) => rowOfTable(on, row))).toEqual(
         untouched.map((row) => rowOfTable(off, row)),
@@ -146,6 +147,7 @@ describe('the gate', () => {
       expect(on.delegation.logits).toEqual(off.delegation.logits);
     }
     expect(compared).toBeGreaterThan(20);
+    expect(ungated).toBeGreaterThan(10);
   });
 
   it('lowers the variance of the gradient, the more so the more clones break the form', () => {
