@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
+import { openRun } from '@perwatt/records';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildResults } from '../build-results.js';
@@ -89,6 +90,19 @@ test('a site is whole: every page of the navigation, a page a cell, data for mac
   expect(cellsOf('plain')).toHaveLength(20);
   expect(JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8')).runs).toHaveLength(2);
   expect(readFileSync(join(folder, 'results.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(21);
+});
+
+test('the same run gives the same bytes again', async () => {
+  const run = openRun(join(root, 'plain', 'second'));
+  const made: string[] = [];
+  for (const name of ['once', 'twice']) {
+    await writeSite([{ run, results: buildResults(run) }], join(root, name), { plotlySource: 'var Plotly;' });
+    const files = readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).sort();
+    const texts = files.filter((file) => /\.\w+$/.test(file) && statSync(join(root, name, file)).isFile());
+    made.push(texts.map((file) => `${file}\n${readFileSync(join(root, name, file), 'utf8')}`).join('\n'));
+  }
+  expect(made[0]).toContain('index.html');
+  expect(made[1]).toBe(made[0]);
 });
 
 test('the script of a site is a script', () => {

@@ -59,6 +59,16 @@ for (const button of document.querySelectorAll('[data-copy-of]'))
     box.remove();
     button.textContent = done ? 'Copied' : 'Not copied';
   });
+const closed = [];
+addEventListener('beforeprint', () => {
+  for (const part of document.querySelectorAll('details:not([open]):not(.query):not(.no-print)')) {
+    part.open = true;
+    closed.push(part);
+  }
+});
+addEventListener('afterprint', () => {
+  for (const part of closed.splice(0)) part.open = false;
+});
 const follow = (address) => {
   if (/^cells\\/[\\w.-]+\\.html$/.test(address)) location.href = root.dataset.root + address;
 };
