@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CopiedRun, copyRun, type RunFolder } from '@perwatt/records';
+import { PerwattError } from '@perwatt/core';
+import { type CopiedRun, copyRun, type RunFolder, verifyRun } from '@perwatt/records';
 import { createRedactor, privateFactsOf, type Redactions } from '@perwatt/reports';
 import type { Io } from './io.js';
 
@@ -47,3 +48,12 @@ export const addRedactions = (a: Redactions, b: Redactions): Redactions => ({
   home_paths: a.home_paths + b.home_paths,
   secrets: a.secrets + b.secrets,
 });
+
+/** Throws `RUN_INVALID` for a run that isn't as it was written: nobody else could tell what of it holds. */
+export function refuseDamaged(path: string): void {
+  const [first] = verifyRun(path).findings.filter(({ level }) => level === 'problem');
+  if (first !== undefined)
+    throw new PerwattError('RUN_INVALID', `${path} is not as it was written: ${first.where}: ${first.text}`, {
+      hint: 'See all of it with `perwatt verify`.',
+    });
+}

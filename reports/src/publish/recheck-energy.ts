@@ -18,6 +18,9 @@ import { seriesFor } from '../cell-input.js';
 /** Relative difference at which a joule counts as another one. */
 const TOLERANCE = 1e-6;
 
+/** Calls of a cell above which its queries are not worked out one by one: each takes an object in memory. */
+const MOST_CALLS = 1_000_000;
+
 /** What of a run's energies was made again from raw samples and spans of calls, and where something else came out. */
 export interface EnergyRecheck {
   readonly queries: number;
@@ -56,6 +59,12 @@ const joined = (checks: readonly EnergyRecheck[]): EnergyRecheck => ({
 function recheckCell(run: RunFolder, cell: CellFile, power: readonly PowerFileSeries[]): EnergyRecheck {
   const total = cell.ledgers.filter(({ in_total }) => in_total).map(({ domain }) => domain);
   if (total.length === 0) return nothing;
+  const rows = cell.segments.reduce((sum, entry) => sum + (entry.table === 'calls' ? entry.rows : 0), 0);
+  if (rows > MOST_CALLS)
+    return {
+      ...nothing,
+      notes: [`cell ${cell.cell_id}: ${rows} calls are too many to work out query by query; its figures are`],
+    };
   const queries = run.readQueries(cell.cell_id).rows;
   const calls = run.readCalls(cell.cell_id).rows.filter(({ phase }) => phase === 'measure');
   const checks = cell.sittings.map((sitting) => {

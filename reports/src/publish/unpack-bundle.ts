@@ -35,12 +35,16 @@ export async function unpackBundle(
   if (existsSync(into) && readdirSync(into).length > 0)
     throw new PerwattError('INPUT_INVALID', `folder ${into} is not empty`);
   let manifest: BundleManifest | null = null;
+  let listed: Listed = new Map();
   const found = new Map<string, string>();
   for await (const entry of readTar(path)) {
-    manifest ??= await readManifest(entry, { path, most_bytes });
-    if (entry.path === BUNDLE_FILE) continue;
-    const listed = wanted(manifest, entry, { path, found });
-    found.set(entry.path, await written(entry, join(into, listed.path)));
+    if (manifest === null) {
+      manifest = await readManifest(entry, { path, most_bytes });
+      listed = new Map(manifest.files.map((file) => [file.path, file]));
+      continue;
+    }
+    const file = wanted(listed, entry, { path, found });
+    found.set(entry.path, await written(entry, join(into, file.path)));
   }
   if (manifest === null) throw new PerwattError('INPUT_INVALID', `${path} is empty`);
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
@@ -75,19 +79,17 @@ async function readManifest(entry: TarEntry, { path, most_bytes }: Archive): Pro
   return manifest;
 }
 
+type Listed = ReadonlyMap<string, BundleManifest['files'][number]>;
+
 interface Unpacking {
   readonly path: string;
   readonly found: ReadonlyMap<string, string>;
 }
 
 /** What the manifest says of an entry. Throws for one that it doesn't list, lists otherwise, or that comes twice. */
-function wanted(
-  manifest: BundleManifest,
-  entry: TarEntry,
-  { path, found }: Unpacking,
-): BundleManifest['files'][number] {
+function wanted(files: Listed, entry: TarEntry, { path, found }: Unpacking): BundleManifest['files'][number] {
   const name = JSON.stringify(entry.path);
-  const listed = manifest.files.find((file) => file.path === entry.path);
+  const listed = files.get(entry.path);
   const refused = (why: string) => new PerwattError('INPUT_INVALID', `${path} holds ${name}, ${why}`);
   if (listed === undefined) throw refused('which its manifest does not list');
   if (found.has(entry.path)) throw refused('twice');

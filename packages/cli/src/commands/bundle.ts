@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { PerwattError } from '@perwatt/core';
-import { openRun, verifyRun } from '@perwatt/records';
+import { openRun } from '@perwatt/records';
 import { packBundle } from '@perwatt/reports';
 import { Command } from 'commander';
 import { computeResults } from '../compute-results.js';
 import type { Io } from '../io.js';
-import { redactedRun, redactionLine, withScratch } from '../redacted-run.js';
+import { redactedRun, redactionLine, refuseDamaged, withScratch } from '../redacted-run.js';
 import { bundleCheckCommand } from './bundle-check.js';
 
 interface BundleFlags {
@@ -66,13 +66,4 @@ async function pack(path: string | undefined, flags: BundleFlags, { io, scratch 
   if (flags.json) return io.print(JSON.stringify({ out, bytes, manifest }));
   io.print(redactionLine(copied.redactions));
   io.print(`${relative(io.cwd, out)}: ${manifest.files.length} files, ${bytes} bytes`);
-}
-
-/** A run that isn't whole would be refused by whoever receives it. */
-function refuseDamaged(path: string): void {
-  const [first] = verifyRun(path).findings.filter(({ level }) => level === 'problem');
-  if (first !== undefined)
-    throw new PerwattError('RUN_INVALID', `${path} is not as it was written: ${first.where}: ${first.text}`, {
-      hint: 'See all of it with `perwatt verify`.',
-    });
 }

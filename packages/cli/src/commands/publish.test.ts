@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -185,6 +186,17 @@ test('a publication of several runs, without figures, has what it is asked to sa
   expect(readdirSync(join(out, 'runs'))).toHaveLength(2);
   expect(readFileSync(join(out, 'CITATION.cff'), 'utf8')).toContain('license: "CC0-1.0"');
   expect(readFileSync(join(out, 'report/index.html'), 'utf8')).toContain('second');
+});
+
+test('a damaged run is not published', async () => {
+  const copy = join(root, 'damaged');
+  cpSync(run, copy, { recursive: true });
+  const [cell = ''] = readdirSync(join(copy, 'cells'));
+  rmSync(join(copy, 'cells', cell, 'calls-0.arrows'));
+  await expect(told(publishCommand, copy, '--out', join(root, 'never'))).rejects.toMatchObject({
+    code: 'RUN_INVALID',
+  });
+  expect(existsSync(join(root, 'never'))).toBe(false);
 });
 
 test('a browser that is named and not there is one clear error', async () => {

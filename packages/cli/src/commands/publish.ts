@@ -12,7 +12,7 @@ import { Command } from 'commander';
 import { computeResults } from '../compute-results.js';
 import { CHROMIUM_HINT, findChromium } from '../find-chromium.js';
 import type { Io } from '../io.js';
-import { addRedactions, redactedRun, redactionLine, withScratch } from '../redacted-run.js';
+import { addRedactions, redactedRun, redactionLine, refuseDamaged, withScratch } from '../redacted-run.js';
 import { writeRunsReport } from '../runs-report.js';
 
 interface PublishFlags {
@@ -73,6 +73,7 @@ async function publish(paths: readonly string[], flags: PublishFlags, { io, scra
   const runs = paths.map((path) => openRun(resolve(io.cwd, path)));
   const sources: PublishedSource[] = [];
   let redactions = { hosts: 0, users: 0, home_paths: 0, secrets: 0 };
+  for (const { path } of runs) refuseDamaged(path);
   for (const [i, run] of runs.entries()) {
     const root = join(scratch, String(i));
     mkdirSync(root);

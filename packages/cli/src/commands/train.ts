@@ -39,6 +39,8 @@ Examples:
   perwatt train selfcest --set iterations=100 --set gate=off --name no-gate
   perwatt train examples/training.yaml
   perwatt train --resume runs/20261130-101500Z-train-ovcsd
+  perwatt train show runs/20261130-101500Z-train-ovcsd
+  perwatt train report runs/20261130-101500Z-train-ovcsd --to /tmp/curves
   perwatt train compare runs/a:grpo runs/a:ovcsd
 
 A training ends with exit code 0 when every seed reached its last step, 130 after Ctrl-C.`;
