@@ -50,7 +50,7 @@ export async function makeReport(
   const { html } =
     form === 'single-file' && own !== undefined
       ? await writeReport(own.results, folder, options)
-      : await writeSite(made, folder, options);
+      : await writeSite(made, folder, { ...options, link_records: true });
   return { results: made.map(({ results }) => results), html };
 }
 

@@ -115,9 +115,16 @@ describe('a run of the first version of the schema', () => {
 
   test('stands beside another run in one report, which needs a place of its own', async () => {
     cpSync(run, join(root, 'again'), { recursive: true });
+    const [cell] = readdirSync(join(root, 'again/cells'));
+    writeFileSync(join(root, 'again/cells', cell!, 'queries.parquet'), '');
     const json = await perwatt(reportCommand, 'old', 'again', 'old', '--out', 'both', '--json');
     expect(JSON.parse(json.join('\n')).runs).toHaveLength(2);
-    expect(readdirSync(join(root, 'both/cells'))).toHaveLength(4);
+    const pages = readdirSync(join(root, 'both/cells')).map((name) =>
+      readFileSync(join(root, 'both/cells', name), 'utf8'),
+    );
+    expect(pages).toHaveLength(4);
+    const link = `href="../../again/cells/${cell}/queries.parquet"`;
+    expect(pages.filter((page) => page.includes(link))).toHaveLength(1);
     // biome-ignore format: a table is read in columns
     for (const [args, message] of [
       [['old', 'again'],                                    'a report of 2 runs needs --out'],

@@ -100,13 +100,18 @@ function sampleRows({ sittings }: CellFile, power: CellSources['power']): Html[]
     );
 }
 
+const parquetLine = (parquet: readonly RecordLink[]): Html =>
+  parquet.length === 0
+    ? html``
+    : html`<p class="small">Parquet: ${parquet.map(({ name, href }, i) => html`${i > 0 ? ', ' : ''}<a href="${href}">${name}</a>`)}</p>`;
+
 /** Files that the figures come from, with their digests. */
-function filesTable(file: CellFile, power: CellSources['power']): Html {
+function filesTable(file: CellFile, { power, parquet }: Pick<CellSources, 'power' | 'parquet'>): Html {
   const rows = file.segments.map(
     ({ file: name, table, rows: count, sha256 }) =>
       html`<tr><th scope="row"><code>cells/${file.cell_id}/${name}</code></th><td>${table}</td><td class="n">${count}</td><td><code>${sha256}</code></td></tr>`,
   );
-  return html`<h3>Records</h3><p class="soft small">Every figure of this page is computed from these files of the run folder; <code>cells/${file.cell_id}/*.parquet</code> are copies for other tools.</p>${scrollTable(headsOf(['File', 'Table', '>Rows', 'sha256']), [...rows, ...sampleRows(file, power)], { label: 'Records of this cell' })}`;
+  return html`<h3>Records</h3><p class="soft small">Every figure of this page is computed from these files of the run folder; <code>cells/${file.cell_id}/*.parquet</code> are copies for other tools.</p>${parquetLine(parquet)}${scrollTable(headsOf(['File', 'Table', '>Rows', 'sha256']), [...rows, ...sampleRows(file, power)], { label: 'Records of this cell' })}`;
 }
 
 /** The command that runs this cell again, and those that show what its figures are made of. */
@@ -128,12 +133,20 @@ function againSection(own: SiteCell, matrixFile: string): Html {
   return html`<section><h2>Run it again</h2><p class="soft small">The first line measures this cell anew: the matrix of the run lies beside this report. The others show its rows and check its records.</p><div class="command"><pre id="again">${cellCommands(own, matrixFile)}</pre><button type="button" class="plain no-print" data-copy-of="again">Copy</button></div></section>`;
 }
 
+/** A file of the records, and where it lies from the cell's page. */
+export interface RecordLink {
+  readonly name: string;
+  readonly href: string;
+}
+
 export interface CellSources {
   /** Null where only results are at hand, and for cells of large runs. */
   readonly detail: CellDetail | null;
   readonly file: CellFile | null;
   /** Files of samples of its run. */
   readonly power: RunManifest['power'];
+  /** Parquet files to be linked. */
+  readonly parquet: readonly RecordLink[];
   /** Where the run's matrix lies, from the site's root. */
   readonly matrixFile: string;
   /** Name on the axes that differ. */
@@ -156,7 +169,10 @@ ${outlierSection(detail)}`;
 };
 
 /** Everything that is known of one cell, down to its queries and the files they are in. */
-export function cellPage(own: SiteCell, { detail, file, power, matrixFile, name }: CellSources): SitePage {
+export function cellPage(
+  own: SiteCell,
+  { detail, file, power, parquet, matrixFile, name }: CellSources,
+): SitePage {
   const { cell, key, run } = own;
   const only = onlyCell(run.results, { ...cell, cell_id: own.cell_id });
   const figures =
@@ -168,7 +184,7 @@ export function cellPage(own: SiteCell, { detail, file, power, matrixFile, name 
     body: html`<p class="crumbs"><a href="../results.html">Results</a> › ${pointAxes.flatMap((axis) => (cell.point[axis] === undefined ? [] : [html`<span class="soft">${axis}</span> ${breakable(cell.point[axis] ?? '')}`])).map((part, i) => (i === 0 ? part : html`, ${part}`))}</p>
 ${verdictSection(cell)}
 ${tileList(cell)}
-${detailSections(cell, detail)}
+${detailSections(cell, detail)}${detail === null ? parquetLine(parquet) : html``}
 ${detail === null ? html`` : queriesSection(cell, detail)}
 ${metricTable(cell)}
 ${ledgerSection(only)}
@@ -178,7 +194,7 @@ ${loadSection(only)}
 ${physicsTable(cell)}
 ${againSection(own, matrixFile)}
 ${provenanceSection(only)}
-${file === null ? html`` : html`<section>${filesTable(file, power)}</section>`}`,
+${file === null ? html`` : html`<section>${filesTable(file, { power, parquet })}</section>`}`,
     figures,
   };
 }

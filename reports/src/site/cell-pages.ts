@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import type { CellFile, PowerFileSeries } from '@perwatt/records';
 import { cellDetail } from './cell-detail.js';
-import { cellPage } from './cell-page.js';
+import { cellPage, type RecordLink } from './cell-page.js';
 import { isSmall } from './site-comparable.js';
 import { cellNamer, type Site, type SiteCell, type SiteRun } from './site-model.js';
 import type { SitePage } from './site-page.js';
@@ -25,12 +27,29 @@ function sourcesOf(own: SiteRun): RunSources {
 export const matrixFileOf = ({ runs }: Pick<Site, 'runs'>, run: SiteRun): string =>
   runs.length === 1 ? 'matrix.json' : `matrix-${runs.indexOf(run) + 1}.json`;
 
+const tables = ['queries', 'calls', 'texts', 'grades'] as const;
+
+/** Addresses of the Parquet files of a cell, from its page; only those that there are. */
+function parquetLinks({ cell_id, run }: SiteCell, folder: string | null): RecordLink[] {
+  if (run.run === null || folder === null) return [];
+  const own = run.run.cellFolder(cell_id);
+  return tables
+    .map((table) => ({ name: `${table}.parquet`, path: join(own, `${table}.parquet`) }))
+    .filter(({ path }) => existsSync(path))
+    .map(({ name, path }) => ({
+      name,
+      href: relative(join(folder, 'cells'), path).split(sep).map(encodeURIComponent).join('/'),
+    }));
+}
+
 interface Named {
   readonly site: Site;
+  /** Folder of the site, where its pages may link into run folders; null where they may not. */
+  readonly folder: string | null;
   readonly nameOf: (own: SiteCell) => string;
 }
 
-function pageOf({ site, nameOf }: Named, own: SiteCell, { files, power }: RunSources): SitePage {
+function pageOf({ site, folder, nameOf }: Named, own: SiteCell, { files, power }: RunSources): SitePage {
   const file = files.get(own.cell_id) ?? null;
   const { run } = own.run;
   const detail =
@@ -41,15 +60,19 @@ function pageOf({ site, nameOf }: Named, own: SiteCell, { files, power }: RunSou
     detail,
     file,
     power: run?.manifest.power ?? [],
+    parquet: parquetLinks(own, folder),
     matrixFile: matrixFileOf(site, own.run),
     name: nameOf(own),
   });
 }
 
-/** The page of every cell, one after another, so that no two need be kept. */
-export function* cellPages(site: Site): Generator<SitePage> {
+/**
+ * The page of every cell, one after another, so that no two need be kept. With the site's `folder` they link the Parquet
+ * files of their runs.
+ */
+export function* cellPages(site: Site, folder: string | null = null): Generator<SitePage> {
   const [namer, axes] = [cellNamer(site), shownAxes(site.merged.cells)];
-  const named: Named = { site, nameOf: ({ cell }) => namer(cell, axes) };
+  const named: Named = { site, folder, nameOf: ({ cell }) => namer(cell, axes) };
   for (const run of site.runs) {
     const sources = sourcesOf(run);
     for (const own of site.cells) if (own.run === run) yield pageOf(named, own, sources);

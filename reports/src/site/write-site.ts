@@ -20,6 +20,8 @@ export interface SiteOptions {
   readonly catalogue?: Catalogue;
   /** Takes out of texts what must not leave the run: applied to what stands in no results, matrices and pages of cells. */
   readonly clean?: (text: string) => string;
+  /** Cells' pages link the Parquet files of their run folders: for a report that stays on this machine. Default false. */
+  readonly link_records?: boolean;
 }
 
 async function makeFolder(folder: string): Promise<void> {
@@ -43,7 +45,12 @@ async function removeOthers(folder: string, kept: ReadonlySet<string>): Promise<
     if (name.endsWith('.html') && !kept.has(name)) await rm(join(folder, name), { force: true });
 }
 
-async function writePages(site: Site, folder: string, clean: (text: string) => string): Promise<void> {
+interface PageOptions {
+  readonly clean: (text: string) => string;
+  readonly link_records: boolean;
+}
+
+async function writePages(site: Site, folder: string, { clean, link_records }: PageOptions): Promise<void> {
   const pages = sitePages(site, siteComparables(site));
   const frame: SiteFrame = {
     name: site.merged.name,
@@ -52,7 +59,7 @@ async function writePages(site: Site, folder: string, clean: (text: string) => s
   };
   for (const page of pages) await writeWhole(join(folder, `${page.id}.html`), sitePageHtml(page, frame));
   const written = new Set<string>();
-  for (const page of cellPages(site)) {
+  for (const page of cellPages(site, link_records ? folder : null)) {
     await writeWhole(join(folder, `${page.id}.html`), clean(sitePageHtml(page, frame)));
     written.add(`${page.id.slice('cells/'.length)}.html`);
   }
@@ -67,7 +74,7 @@ async function writePages(site: Site, folder: string, clean: (text: string) => s
 export async function writeSite(
   runs: readonly SiteRun[],
   folder: string,
-  { plotlySource, catalogue = shippedCatalogue(), clean = (text) => text }: SiteOptions,
+  { plotlySource, catalogue = shippedCatalogue(), clean = (text) => text, link_records = false }: SiteOptions,
 ): Promise<WrittenReport> {
   const site = siteOf(runs, catalogue);
   for (const part of ['assets', 'cells']) await makeFolder(join(folder, part));
@@ -86,6 +93,6 @@ export async function writeSite(
       );
   await writeWhole(join(folder, sharedFiles.plotly), plotlySource);
   await writeWhole(join(folder, sharedFiles.script), siteScript);
-  await writePages(site, folder, clean);
+  await writePages(site, folder, { clean, link_records });
   return written;
 }

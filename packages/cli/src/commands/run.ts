@@ -243,10 +243,10 @@ async function finish(
 async function conclude({ run, status, results }: RunOutcome, flags: RunFlags, io: Io): Promise<void> {
   if (status === 'done' && results.length === 0)
     io.printError('nothing to do: every cell of the run is done');
+  if (flags.compact && status === 'done') await compact(run.path, io);
   const report = flags.report ? await makeReport([run], { env: io.env }) : null;
   printResults(report?.results ?? [await computeResults(run)], io, { json: flags.json === true });
   if (report !== null && !flags.json) io.print(`report: ${report.html}`);
-  if (flags.compact && status === 'done') await compact(run.path, io);
   const { troubles, broken } = troublesOfRun(run);
   for (const trouble of troubles) io.printError(trouble);
   if (status === 'interrupted') {
