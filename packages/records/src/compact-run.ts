@@ -91,7 +91,7 @@ interface PowerTarget {
 /** The Parquet files of one power file: its samples, and the readings beside them where there are any. */
 export async function compactPower(
   db: Database,
-  run: RunFolder,
+  run: Pick<RunFolder, 'powerFolder'>,
   { file, folder }: PowerTarget,
 ): Promise<CompactedTable[]> {
   const made: CompactedTable[] = [];

@@ -14,11 +14,12 @@ import { openRun, type RunFolder } from './run-folder.js';
 import { cellTables, powerTables } from './run-segments.js';
 import { type Database, openDatabase, quoted } from './sql-engine.js';
 import { sqlType } from './staged-table.js';
+import { openTrainingRun, trainingSegments, trainingTables } from './training-run.js';
 
 const measuredViews = [...cellTables, ...powerTables, 'cells'] as const;
 
-/** The views of runs: tables and one row a cell of a measured one, its kernels, or the figures of an imported one. */
-export const viewNames = [...measuredViews, 'kernels', 'published'] as const;
+/** The views of runs: tables and one row a cell of a measured one, its kernels, the figures of an imported one, or the rows of a training. */
+export const viewNames = [...measuredViews, 'kernels', 'published', ...trainingTables] as const;
 /** One of `viewNames`. */
 export type ViewName = (typeof viewNames)[number];
 
@@ -44,23 +45,26 @@ export interface TablesOptions {
 /**
  * Opens the tables of the run at `path` as views. Parquet files that are missing or out of date are made first: for closed
  * cells beside the segments, for what is still written, or where the folder can't be written, in a scratch folder. An
- * imported run has one view of the figures that others published, a folder of kernel sessions one of its kernels.
+ * imported run has one view of the figures that others published, a folder of kernel sessions one of its kernels, a training
+ * its steps, evaluations and samples.
  */
 export function openTables(path: string, options: TablesOptions = {}): Promise<RunTables> {
   if (hasKernels(path) && !existsSync(join(path, 'run.json')))
     return openWith(options, (db, scratch) => kernelViews(db, path, scratch));
   const run = measuredRun(path);
-  return run === null
+  if (run === 'RUN_TRAINING') return openWith(options, (db, scratch) => trainingViews(db, path, scratch));
+  return run === 'RUN_PUBLISHED'
     ? openWith(options, (db, scratch) => publishedViews(db, path, scratch))
     : openWith(options, (db, scratch) => measuredViewsOf(db, run, scratch));
 }
 
-/** The run at `path`; null for an imported one. */
-function measuredRun(path: string): RunFolder | null {
+/** The run at `path`; of another kind the code by which it was refused. */
+function measuredRun(path: string): RunFolder | 'RUN_PUBLISHED' | 'RUN_TRAINING' {
   try {
     return openRun(path);
   } catch (error) {
-    if (error instanceof PerwattError && error.code === 'RUN_PUBLISHED') return null;
+    if (!(error instanceof PerwattError)) throw error;
+    if (error.code === 'RUN_PUBLISHED' || error.code === 'RUN_TRAINING') return error.code;
     throw error;
   }
 }
@@ -120,6 +124,26 @@ async function publishedViews(db: Database, path: string, scratch: string): Prom
   });
   await makeView(db, 'published', [{ ...table, place: '.' }]);
   return { path, views: ['published'], torn: table.torn };
+}
+
+/** Rows of a training are few: their Parquet files, and those of its samples, are made anew each time, and not kept. */
+async function trainingViews(db: Database, path: string, scratch: string): Promise<Views> {
+  const run = openTrainingRun(path);
+  const parts: Part[] = [];
+  for (const table of trainingTables) {
+    const sources = trainingSegments(run, table);
+    const made = await compactTable(db, { table, sources, out: join(scratch, `${table}.parquet`) });
+    parts.push({ ...made, place: '.' });
+  }
+  for (const [i, file] of run.manifest.power.entries()) {
+    const folder = join(scratch, `p${i}`);
+    mkdirSync(folder, { recursive: true });
+    const made = await compactPower(db, run, { file, folder });
+    parts.push(...made.map((table) => ({ ...table, place: 'power' })));
+  }
+  const views = [...trainingTables, ...powerTables];
+  for (const table of views) await makeView(db, table, parts);
+  return { path, views, torn: parts.flatMap(tornOf) };
 }
 
 /** A Parquet file, and where its segments stand within the run. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { SCHEMA_VERSION, type TrainStepRow, train_steps } from '@perwatt/core';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openRun } from './run-folder.js';
+import { openTables } from './run-tables.js';
 import { SegmentWriter } from './segment-writer.js';
 import { createTrainingRun, openTrainingRun, type TrainingManifest } from './training-run.js';
 import { verifyRun } from './verify-run.js';
@@ -67,6 +68,20 @@ test('a training run is opened as it was made, and its rows are read, those of a
   expect(again.manifest).toEqual(run.manifest);
   expect(again.readSteps().rows.map(({ step }) => step)).toEqual([1, 2]);
   expect(verifyRun(path)).toMatchObject({ run_id: 'run', cells: 0, segments: 2, rows: 2, findings: [] });
+});
+
+test('its rows and samples answer SQL', async () => {
+  const run = createTrainingRun(path, manifest());
+  const own = writer();
+  own.append([row(1), row(2)]);
+  run.updateManifest({ segments: [own.close()] });
+  const open = await openTables(path);
+  onTestFinished(open.close);
+  const { connection } = open.db;
+  const read = await connection.runAndReadAll('SELECT sum(step)::INT AS s FROM train_steps');
+  expect(read.getRowObjects()).toEqual([{ s: 3 }]);
+  expect((await connection.runAndReadAll('FROM samples')).getRowObjects()).toEqual([]);
+  expect(open.views).toEqual(['train_steps', 'train_evals', 'samples', 'channels']);
 });
 
 test('what was changed after it was closed is found', () => {

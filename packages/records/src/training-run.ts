@@ -2,13 +2,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf, PerwattError, systemCode } from '@perwatt/core';
 import * as z from 'zod';
+import type { SegmentSource } from './compact-table.js';
 import { makeFolder, syncFolder, writeFileAtomic } from './durable-file.js';
 import { fileError } from './file-errors.js';
 import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
 import type { ClockZero, HostFacts, InstantText, PowerFile, SegmentEntry } from './manifest.js';
 import { type PowerFileSeries, type PowerOptions, readPower } from './power-series.js';
-import { nextSegment, readTable, type TableContent } from './read-tables.js';
+import { nextSegment, readTable, segmentFiles, type TableContent } from './read-tables.js';
 import { lockFolder } from './run-lock.js';
 
 /** One training of a run: a recipe with one choice of parameters, over some seeds. */
@@ -171,6 +172,22 @@ function trainingRun(path: string, first: TrainingManifest): TrainingRun {
       }
     },
   };
+}
+
+/** The tables of a training run. */
+export const trainingTables = ['train_steps', 'train_evals'] as const;
+
+/** Segments of a training's table: those that its manifest lists, and those that a killed sitting left. */
+export function trainingSegments(
+  { path, manifest }: Pick<TrainingRun, 'path' | 'manifest'>,
+  table: (typeof trainingTables)[number],
+): SegmentSource[] {
+  const listed = manifest.segments.filter((entry) => entry.table === table);
+  const files = new Set([...listed.map(({ file }) => file), ...segmentFiles(path, table)]);
+  return [...files].map((file) => ({
+    path: join(path, fileName('segment file', file)),
+    entry: listed.find((own) => own.file === file) ?? null,
+  }));
 }
 
 /** The text of a checkpoint's file. Throws `CHECKPOINT_INVALID` when it can't be read. */

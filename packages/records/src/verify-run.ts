@@ -6,11 +6,10 @@ import { hasKernels, kernelSegments } from './kernel-sessions.js';
 import type { CellFile, RunManifest } from './manifest.js';
 import type { PublishedManifest } from './published-manifest.js';
 import { publishedManifest } from './published-run.js';
-import { segmentFiles } from './read-tables.js';
 import { readableCells } from './run-cells.js';
 import { openRun, type RunFolder } from './run-folder.js';
 import { powerSegment, powerTables } from './run-segments.js';
-import { openTrainingRun, type TrainingRun } from './training-run.js';
+import { openTrainingRun, type TrainingRun, trainingSegments, trainingTables } from './training-run.js';
 import { checkCell } from './verify-cell.js';
 import { checkSegment } from './verify-segment.js';
 
@@ -100,23 +99,13 @@ function verifyTraining(path: string): Verification {
     if (!(error instanceof PerwattError)) throw error;
     return unreadable(error);
   }
-  const { run_id, segments } = run.manifest;
+  const { run_id } = run.manifest;
   const names = { run_id: new Set([run_id]) };
-  const tablesOf = (['train_steps', 'train_evals'] as const).flatMap((table) => {
-    const listed = segments.filter((entry) => entry.table === table);
-    const files = new Set([...listed.map(({ file }) => file), ...segmentFiles(path, table)]);
-    return [...files].map((file) => {
-      const entry = listed.find((own) => own.file === file) ?? null;
-      return checkSegment({
-        place: '',
-        table,
-        path: join(path, file),
-        entry,
-        crashed: entry === null,
-        names,
-      });
-    });
-  });
+  const tablesOf = trainingTables.flatMap((table) =>
+    trainingSegments(run, table).map(({ path: file, entry }) =>
+      checkSegment({ place: '', table, path: file, entry, crashed: entry === null, names }),
+    ),
+  );
   return { run_id, cells: 0, ...together([...tablesOf, checkPower(run)]) };
 }
 

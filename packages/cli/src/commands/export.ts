@@ -19,7 +19,7 @@ Formats:
   json         one JSON object a line (.jsonl)
   huggingface  a folder that datasets.load_from_disk opens, one split a table
 
-An imported run has one table, published.
+An imported run has one table, published; a training run train_steps, train_evals, samples and channels.
 
 Examples:
   perwatt export runs/<id> --format parquet --out /tmp/tables

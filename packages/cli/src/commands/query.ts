@@ -25,6 +25,7 @@ Views:
   cells      one row a cell: its point, verdict, and energies over the domains of the total
   kernels    one row an implementation of a kernel that was run, where any were
   published  one row a figure of an imported run, which has no other view
+  train_steps, train_evals  steps and evaluations of a training run, which has samples and channels beside them
 
 The columns of a view: perwatt query RUN "DESCRIBE queries". A run can only be read.
 
