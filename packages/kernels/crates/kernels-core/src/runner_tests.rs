@@ -306,7 +306,7 @@ fn sets_of_buffers_exceed_three_caches_within_memory() -> Result<(), KernelError
     Ok(())
 }
 
-/// 50 W, renewed every 2 ms of the host's time.
+/// 50 W, renewed every 10 ms of the host's time: what a late look costs is below one of a window's six periods.
 struct Meter(CounterInfo);
 
 impl EnergyCounter for Meter {
@@ -316,7 +316,7 @@ impl EnergyCounter for Meter {
 
     fn read(&mut self) -> Result<CounterReading, KernelError> {
         let at_ns = SystemHost.now_ns();
-        Ok(CounterReading { at_ns, energy_j: nanos(at_ns / 2_000_000) * 0.1 })
+        Ok(CounterReading { at_ns, energy_j: nanos(at_ns / 10_000_000) * 0.5 })
     }
 }
 
@@ -325,11 +325,11 @@ fn metered_row(shared: Option<&str>) -> Result<KernelRow, KernelError> {
     let [source, domain, scope] = ["test", "package", "cpu-package"].map(str::to_owned);
     let shared = shared.map(str::to_owned);
     let info =
-        CounterInfo { source, domain, scope, update_period_ns: 2_000_000, systematic_ratio: None, shared };
+        CounterInfo { source, domain, scope, update_period_ns: 10_000_000, systematic_ratio: None, shared };
     let mut meter = Meter(info);
     let energy = EnergyRule {
-        least_ns: 50_000_000,
-        least_periods: 10,
+        least_ns: 60_000_000,
+        least_periods: 5,
         duty_ratio: 0.3,
         warm_up_ns: 5_000_000,
         ..EnergyRule::default()
@@ -358,10 +358,10 @@ fn energy_is_power_times_time_from_tick_to_tick() -> Result<(), KernelError> {
     let energy = row
         .energy
         .ok_or_else(|| KernelError::BadSpec { what: "energy".to_owned(), reason: "none".to_owned() })?;
-    assert!(energy.idle.is_some_and(|idle| (idle.power_w / 50.0 - 1.0).abs() < 0.1), "{:?}", energy.idle);
+    assert!(energy.idle.is_some_and(|idle| (idle.power_w / 50.0 - 1.0).abs() < 0.3), "{:?}", energy.idle);
     assert!(energy.windows.len() >= 3 && energy.energy_j.is_some() && energy.energy_per_byte_j.is_some());
     for window in &energy.windows {
-        assert!((window.power_w / 50.0 - 1.0).abs() < 0.1, "{window:?}");
+        assert!((window.power_w / 50.0 - 1.0).abs() < 0.3, "{window:?}");
         let busy_s = window.launches * 200e-6;
         assert!(busy_s <= 1.1 * nanos(window.end_ns - window.start_ns) * 1e-9, "{window:?}");
     }
