@@ -1,10 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { shippedCatalogue } from '@perwatt/metrics';
 import type { CellFile, RunFolder } from '@perwatt/records';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildResults } from '../build-results.js';
+import { html } from '../html.js';
 import { syntheticRun } from '../synthetic-run.fixture.js';
 import { cellDetail } from './cell-detail.js';
+import { cellPages } from './cell-pages.js';
+import { siteOf } from './site-model.js';
+import { sitePageHtml } from './site-shell.js';
 
 let root = '';
 let run: RunFolder;
@@ -41,7 +47,7 @@ test('power stands on seconds since the measured window began, with the baseline
   };
   expect(mean(-3, -0.2)).toBeCloseTo(9.5, 0);
   expect(mean(1, window!.end_s - 1)).toBeGreaterThan(20);
-  expect(trace!.t_s.length).toBeLessThanOrEqual(2_400);
+  expect(trace!.t_s.length).toBeLessThanOrEqual(1_500);
 });
 
 test('a steady window lies within the measured one, by the rule of the load', () => {
@@ -92,4 +98,22 @@ test('every call that ended well is in the distributions', () => {
     ['Call, to its last token', 120],
   ]);
   for (const { values } of distributions) expect(values).toEqual(values.toSorted((a, b) => a - b));
+});
+
+test('the page of a cell with many long and hostile texts stays below 300 kB', () => {
+  const many = syntheticRun({
+    root: join(root, 'many'),
+    items: 1_200,
+    models: ['m'],
+    strategies: ['single'],
+    completion: '<&"\u0000'.repeat(800),
+    failing: 0.3,
+  });
+  const results = buildResults(many);
+  const site = siteOf([{ run: many, results }], shippedCatalogue());
+  const sizes = [...cellPages(site)].map((page) =>
+    Buffer.byteLength(sitePageHtml(page, { name: 'many', pages: [], footer: html`` })),
+  );
+  expect(sizes).toHaveLength(2);
+  for (const size of sizes) expect(size).toBeLessThan(300_000);
 });

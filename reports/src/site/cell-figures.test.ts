@@ -44,7 +44,7 @@ const steady = { phases: [], reason: null };
 // biome-ignore format: a table is read in columns
 test.each([
   [1,       null,      'one query has no course'],
-  [2_000,   'scatter', 'as many marks as can be told apart'],
+  [1_200,   'scatter', 'as many marks as can be told apart'],
   [100_000, 'heatmap', 'more would hide one another and fill the page'],
 ] as const)('%d queries are drawn as %s: %s', (count, type) => {
   const figure = durationFigure({ marks: marks(count), steady });

@@ -79,7 +79,7 @@ function laneTraces({ starts, ends, verdicts }: Spans): object[] {
   });
 }
 
-const MOST_STEPS = 800;
+const MOST_STEPS = 500;
 
 /** How many queries were in flight, at evenly spread times. */
 function inFlightTrace({ starts, ends }: Spans): object[] {
@@ -207,7 +207,7 @@ export function latencyFigure({ distributions }: Pick<CellDetail, 'distributions
 }
 
 /** More queries than this are shown as a density: as many marks would hide one another and fill the page. */
-const MOST_MARKS = 2_000;
+const MOST_MARKS = 1_200;
 
 /** How long each query took, over the time at which it began; a density where there are many. */
 export function durationFigure({ marks, steady }: Pick<CellDetail, 'marks' | 'steady'>): Figure | null {

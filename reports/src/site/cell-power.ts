@@ -19,7 +19,7 @@ export interface CellPower {
   readonly secondsOf: (at_ns: bigint) => number;
 }
 
-const MOST_POINTS = 2_400;
+const MOST_POINTS = 1_500;
 const NS = 1e9;
 
 const lengthOf = ({ start_ns, end_ns }: Sitting): number =>

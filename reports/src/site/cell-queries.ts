@@ -3,9 +3,9 @@ import { escapeHtml, type Html, html } from '../html.js';
 import type { CellResult } from '../results-types.js';
 import type { CellDetail, DetailQuery } from './cell-detail.js';
 
-/** Markup that all texts of a page may take, and how long each may be: the longest that fits is taken. */
-const TEXTS_BUDGET = 150_000;
-const LENGTHS = [1_500, 800, 400, 200, 80, 20] as const;
+/** Bytes of markup that all texts of a page may take, and how long each may be: the longest that fits is taken. */
+const TEXTS_BUDGET = 90_000;
+const LENGTHS = [1_500, 1_000, 700, 500, 350, 200, 80, 20] as const;
 
 const cutTo = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)} … (${text.length - most} more characters)` : text;
@@ -18,7 +18,7 @@ function lengthFor(queries: readonly DetailQuery[]): number {
   const size = (most: number): number =>
     queries.reduce(
       (sum, query) =>
-        sum + textsOf(query).reduce((own, text) => own + escapeHtml(cutTo(text, most)).length, 0),
+        sum + textsOf(query).reduce((own, text) => own + Buffer.byteLength(escapeHtml(cutTo(text, most))), 0),
       0,
     );
   return LENGTHS.find((most) => size(most) <= TEXTS_BUDGET) ?? 20;
