@@ -29,7 +29,7 @@ function train({ recipe: id, params, seed, from }: TrainJob): void {
     const cpu_ns = before === null || after === null ? null : after - before;
     const event = next.value;
     if (event.kind === 'checkpoint') say(event);
-    else if (event.kind !== 'votes') say({ ...event, stamps: { start_ns, end_ns, cpu_ns } });
+    else if (event.kind !== 'aside') say({ ...event, stamps: { start_ns, end_ns, cpu_ns } });
     // The next piece begins where this one ended: telling of it is part of the work.
     start_ns = event.kind === 'checkpoint' ? clock.now() : end_ns;
     before = after;

@@ -4,8 +4,8 @@ import { votedAccuracy } from './voted-accuracy.js';
 
 /** What happens while one seed is trained, in order. */
 export type TrainEvent =
-  /** Votes were counted for the evaluation that follows: time that belongs to neither. */
-  | { readonly kind: 'votes' }
+  /** Votes were counted, and code was warmed up, for the evaluation that follows: time that belongs to neither. */
+  | { readonly kind: 'aside' }
   | { readonly kind: 'eval'; readonly record: EvalRecord }
   | { readonly kind: 'step'; readonly record: StepRecord }
   | { readonly kind: 'checkpoint'; readonly checkpoint: Checkpoint };
@@ -42,7 +42,8 @@ export function* trainSeed(
   const look = function* (): Generator<TrainEvent> {
     const votes = trainer.step === 0 ? votesBefore : trainer.step === length.steps ? votesAfter : [];
     const voted = votedAccuracy(recipe, trainer, { seed, votes });
-    if (votes.length > 0) yield { kind: 'votes' };
+    if (trainer.step === 0) trainer.evaluate();
+    if (votes.length > 0) yield { kind: 'aside' };
     const record = trainer.evaluate();
     yield { kind: 'eval', record: { ...record, measures: { ...record.measures, ...voted } } };
     yield { kind: 'checkpoint', checkpoint: saveCheckpoint(trainer, { recipe, params, seed }) };

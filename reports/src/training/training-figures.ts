@@ -16,16 +16,23 @@ const axisTexts: Readonly<Record<CurveAxis, string>> = {
 const layoutOf = (x: string, y = 'accuracy (%)') => ({
   xaxis: { title: { text: x }, rangemode: 'tozero' },
   yaxis: { title: { text: y }, rangemode: 'tozero' },
-  legend: { orientation: 'h' },
+  legend: { orientation: 'h', x: 0, y: 1.02, yanchor: 'bottom' },
+  margin: { t: 90 },
 });
+
+/** What all figures of a page share. */
+interface Drawing {
+  readonly estimated: boolean;
+  /** All trainings of the page: one keeps its colour in every figure. */
+  readonly names: readonly string[];
+}
 
 /** Learning curves: mean accuracy over seeds, with its interval, over what was spent. Null where nobody knows that. */
 export function curveFigure(
   accounts: readonly TrainingAccount[],
   axis: CurveAxis,
-  { estimated }: { readonly estimated: boolean },
+  { estimated, names }: Drawing,
 ): Figure | null {
-  const names = accounts.map(({ facts }) => facts.name);
   const drawn = accounts.flatMap(({ facts, curve }) => {
     const points = curve.flatMap((point) => {
       const x = point[axis];
@@ -67,9 +74,8 @@ function lineOf(
 /** Accuracy over joules of a query before training, with one and more votes, and after it. Null without joules. */
 export function queryFigure(
   accounts: readonly TrainingAccount[],
-  { estimated }: { readonly estimated: boolean },
+  { estimated, names }: Drawing,
 ): Figure | null {
-  const names = accounts.map(({ facts }) => facts.name);
   const drawn = accounts.flatMap((account) => {
     const { facts, query_energy_before_j: before, query_energy_after_j: after } = account;
     if (

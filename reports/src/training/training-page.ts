@@ -15,19 +15,20 @@ export function trainingPage(reports: readonly TrainingReport[]): SitePage | nul
   const accounts = reports.flatMap((report) => report.accounts);
   if (accounts.length === 0) return null;
   const estimated = reports.some(({ energy }) => energy.provenance === 'estimated');
-  const joules = curveFigure(accounts, 'energy_j', { estimated });
+  const drawing = { estimated, names: accounts.map(({ facts }) => facts.name) };
+  const joules = curveFigure(accounts, 'energy_j', drawing);
   const actions = curveFigure(
     accounts.filter(({ facts }) => facts.effort === 'env_actions'),
     'env_actions',
-    { estimated },
+    drawing,
   );
   const tokens = curveFigure(
     accounts.filter(({ facts }) => facts.effort === 'tokens'),
     'tokens',
-    { estimated },
+    drawing,
   );
-  const cpu = joules === null ? curveFigure(accounts, 'cpu_s', { estimated }) : null;
-  const queries = queryFigure(accounts, { estimated });
+  const cpu = joules === null ? curveFigure(accounts, 'cpu_s', drawing) : null;
+  const queries = queryFigure(accounts, drawing);
   const mark = estimated ? '~' : '';
   const body = html`<p>Small real policies, trained on this machine with its power measured all the while. They show how a method works and what its steps cost here; they say nothing of the size of its effect on a large model.</p>
 ${estimated ? html`<p class="soft">~ energy is estimated from CPU load: no counter was readable.</p>` : html``}
