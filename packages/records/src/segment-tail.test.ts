@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fc, test as property } from '@fast-check/vitest';
 import { createRng } from '@perwatt/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSegmentTail } from './segment-tail.js';
@@ -86,7 +87,7 @@ test('no more is read at a time than was allowed, but for the batch that is begu
   expect(looks).toBeGreaterThan(10);
 });
 
-test('of a long file that is met late only the end is read', () => {
+test('of a long file that is met late only the end is given', () => {
   const writer = open();
   for (let i = 0; i < 50; i++) {
     writer.append(rows(50, `model ${i % 3}`));
@@ -100,8 +101,44 @@ test('of a long file that is met late only the end is read', () => {
   });
   expect(seen).toBeGreaterThan(0);
   expect(seen).toBeLessThanOrEqual(300);
-  expect(read).toBeLessThan(size / 2);
+  expect(read).toBe(size);
   expect(tail.at).toBe(size);
+});
+
+property.prop([fc.uint8Array({ maxLength: 600 }), fc.nat(4000)], { numRuns: 60 })(
+  'whatever bytes stand in a segment, following it ends and gives whole batches alone',
+  (bytes, at) => {
+    rmSync(path(), { force: true });
+    const writer = open();
+    writer.append(rows(2));
+    writer.close();
+    const whole = readFileSync(path());
+    whole.set(bytes.subarray(0, Math.max(0, whole.length - at)), Math.min(at, whole.length));
+    writeFileSync(path(), whole);
+    const tail = createSegmentTail(path(), { table: 'calls' });
+    for (let look = 0; look < 3; look++)
+      expect(tail.read(ALL, () => {})).toBeLessThanOrEqual(2 * whole.length);
+    rmSync(path());
+  },
+);
+
+test('a batch of which a bit is wrong is not given, and nothing behind it', () => {
+  const writer = open();
+  for (let i = 0; i < 3; i++) {
+    writer.append(rows(20));
+    writer.flush();
+  }
+  const bytes = readFileSync(path());
+  const at = Math.floor(bytes.length * 0.6);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(path(), bytes);
+  const tail = createSegmentTail(path(), { table: 'calls' });
+  let seen = 0;
+  tail.read(ALL, (batch) => {
+    seen += batch.rows;
+  });
+  expect(seen).toBe(20);
+  expect(tail.problem).toMatch(/^wrong checksum of the batch at byte \d+$/);
 });
 
 test.each([

@@ -8,9 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildResults } from '../build-results.js';
 import { resultsCsv } from '../results-csv.js';
 import { resultsJson } from '../results-json.js';
+import { writeSite } from '../site/write-site.js';
 import { readPlotlySource } from '../write-report.js';
 import { compareClaims } from './compare-claims.js';
 import { drawFigures } from './draw-figures.js';
+import { filesBelow } from './publication-files.js';
 import { recheckEnergy } from './recheck-energy.js';
 import { unpackBundle } from './unpack-bundle.js';
 import { publicationFigures, writePublication } from './write-publication.js';
@@ -58,6 +60,22 @@ describe('the golden run', () => {
     );
     expect(differences).toEqual([]);
     expect(values).toBeGreaterThan(1000);
+  });
+
+  test('gives the same report, byte for byte, every time', async () => {
+    const folders = ['once', 'twice'].map((name) => join(root, name));
+    for (const folder of folders) {
+      const results = buildResults(run);
+      await writeSite([{ run, results }], folder, { plotlySource: 'var Plotly;' });
+    }
+    const [once = '', twice = ''] = folders;
+    const files = filesBelow(once);
+    expect(files).toEqual(filesBelow(twice));
+    expect(files.filter((file) => file.startsWith('cells/'))).toHaveLength(2);
+    const same = files.filter((file) =>
+      readFileSync(join(once, file)).equals(readFileSync(join(twice, file))),
+    );
+    expect(same).toEqual(files);
   });
 
   test('gives the recorded tables, card and citation', async () => {
