@@ -83,7 +83,10 @@ test('failed queries say what went wrong, withheld ones say nothing', () => {
   const failed = detailOf(cell).queries.filter(({ verdict }) => verdict === 'error');
   expect(failed.length).toBeGreaterThan(0);
   for (const { error } of failed) expect(error).toBe('idle_timeout: nothing came for 60 s');
-  const provenance = { ...cell.provenance!, dataset: { ...cell.provenance!.dataset, withhold: true } };
+  const provenance = {
+    ...cell.provenance!,
+    dataset: { ...cell.provenance!.dataset, withhold: true as const },
+  };
   const { queries, withheld } = detailOf({ ...cell, provenance });
   expect(withheld).toBe(true);
   for (const { prompt, answer, extracted } of queries)

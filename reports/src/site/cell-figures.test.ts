@@ -46,7 +46,7 @@ test.each([
   [1,       null,      'one query has no course'],
   [1_200,   'scatter', 'as many marks as can be told apart'],
   [100_000, 'heatmap', 'more would hide one another and fill the page'],
-] as const)('%d queries are drawn as %s: %s', (count, type) => {
+] as const)('%d queries are drawn as %s: %s', (count, type, _why) => {
   const figure = durationFigure({ marks: marks(count), steady });
   expect(figure?.data[0] ?? null).toEqual(type === null ? null : expect.objectContaining({ type }));
   expect(JSON.stringify(figure).length).toBeLessThan(120_000);

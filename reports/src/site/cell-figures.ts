@@ -134,6 +134,13 @@ const labelOf = ({ kind, start_s, end_s }: PhaseSpan) => ({
   font: { size: 10, color: phaseColours[kind] },
 });
 
+/** Phases long enough for their names to stand beside one another. */
+function labelledPhases(phases: readonly PhaseSpan[]): PhaseSpan[] {
+  const length =
+    Math.max(...phases.map(({ end_s }) => end_s)) - Math.min(...phases.map(({ start_s }) => start_s));
+  return phases.filter(({ start_s, end_s }) => end_s - start_s > 0.06 * length);
+}
+
 const powerTrace = (trace: CellPower['traces'][number], i: number) => ({
   type: 'scatter',
   mode: 'lines',
@@ -176,7 +183,7 @@ export function cellPowerFigure({ power, steady, marks }: CellDetail): Figure | 
             },
           }),
       shapes: phases.map(shapeOf),
-      annotations: phases.map(labelOf),
+      annotations: labelledPhases(phases).map(labelOf),
     },
   };
 }

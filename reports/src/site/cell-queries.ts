@@ -2,6 +2,7 @@ import { DASH, formatNanos, formatNumber, formatShare, provenanceMark } from '..
 import { escapeHtml, type Html, html } from '../html.js';
 import type { CellResult } from '../results-types.js';
 import type { CellDetail, DetailQuery } from './cell-detail.js';
+import { cellTiers } from './provenance-badges.js';
 
 /** Bytes of markup that all texts of a page may take, and how long each may be: the longest that fits is taken. */
 const TEXTS_BUDGET = 90_000;
@@ -24,11 +25,24 @@ function lengthFor(queries: readonly DetailQuery[]): number {
   return LENGTHS.find((most) => size(most) <= TEXTS_BUDGET) ?? 20;
 }
 
+interface Shown {
+  readonly mark: string;
+  /** `measured`, `estimated` …; empty without energy. */
+  readonly tier: string;
+  readonly withheld: boolean;
+}
+
 const classOf = (verdict: string): string =>
   verdict === 'correct' || verdict === 'incorrect' ? `verdict-${verdict}` : 'verdict-other';
 
-function factsOf(query: DetailQuery, mark: string): string[] {
-  const { start_s, duration_ns, calls, prompt_tokens, completion_tokens, energy_j, energy_method } = query;
+/** What a query's energy is: where its joules are from, and whether they were shared out. */
+const energyText = ({ energy_j, energy_method }: DetailQuery, { mark, tier }: Shown): string | null =>
+  energy_j === null
+    ? null
+    : `${mark}${formatNumber(energy_j)} J ${tier}${energy_method === 'isolated' ? '' : `, allocated by ${energy_method.replace('_', ' ')}`}`;
+
+function factsOf(query: DetailQuery, shown: Shown): string[] {
+  const { start_s, duration_ns, calls, prompt_tokens, completion_tokens } = query;
   return [
     start_s === null ? null : `at ${formatNumber(start_s, 4)} s`,
     `took ${formatNanos(duration_ns)}`,
@@ -36,36 +50,34 @@ function factsOf(query: DetailQuery, mark: string): string[] {
     prompt_tokens === null && completion_tokens === null
       ? null
       : `${prompt_tokens ?? DASH} + ${completion_tokens ?? DASH} tokens`,
-    energy_j === null
-      ? null
-      : `${mark}${formatNumber(energy_j)} J ${energy_method === 'isolated' ? 'measured' : `allocated (${energy_method})`}`,
+    energyText(query, shown),
   ].filter((fact) => fact !== null);
 }
 
 const block = (title: string, text: string | null, most: number): Html =>
   text === null ? html`` : html`<h3>${title}</h3><pre>${cutTo(text, most)}</pre>`;
 
-function queryHtml(
-  query: DetailQuery,
-  most: number,
-  { mark, withheld }: { readonly mark: string; readonly withheld: boolean },
-): Html {
+function queryHtml(query: DetailQuery, most: number, shown: Shown): Html {
   const { item_id, repeat, verdict, subject, extracted, rule, score, outlier } = query;
   const name = `${item_id}${repeat > 0 ? `, repeat ${repeat}` : ''}`;
   const found = extracted === null ? 'nothing' : `“${cutTo(extracted, most)}”`;
   const graded = `${verdict}${score === null ? ', not scored' : `, score ${formatNumber(score)}`}; found: ${found}${rule === null ? '' : ` (${rule})`}`;
   const far = outlier === null ? html`` : html`<span class="badge flagged">outlier: ${outlier}</span>`;
-  const texts = withheld
+  const texts = shown.withheld
     ? html`<p class="small soft">Withheld: the authors of the data set ask not to show its questions.</p>`
     : html`${block('Prompt', query.prompt, most)}${block('Answer', query.answer ?? '(no text recorded)', most)}<h3>Grade</h3><p class="small">${graded}</p>`;
-  return html`<details class="query" data-verdict="${verdict}"><summary><strong class="${classOf(verdict)}">${verdict}</strong><code>${cutTo(name, 80)}</code>${subject === null ? html`` : html`<span class="soft">${subject}</span>`}<span class="soft small">${factsOf(query, mark).join(' · ')}</span>${far}</summary>${texts}${block('Error', query.error, most)}</details>`;
+  return html`<details class="query" data-verdict="${verdict}"><summary><strong class="${classOf(verdict)}">${verdict}</strong><code>${cutTo(name, 80)}</code>${subject === null ? html`` : html`<span class="soft">${subject}</span>`}<span class="soft small">${factsOf(query, shown).join(' · ')}</span>${far}</summary>${texts}${block('Error', query.error, most)}</details>`;
 }
 
 /** A hundred queries of a cell with prompt, answer, grade, span and energy; every text is escaped, long ones are cut. */
 export function queriesSection(cell: CellResult, { queries, withheld }: CellDetail): Html {
   if (queries.length === 0) return html``;
   const most = lengthFor(queries);
-  const mark = provenanceMark(cell.energy.boundary?.provenance ?? null);
+  const shown: Shown = {
+    mark: provenanceMark(cell.energy.boundary?.provenance ?? null),
+    tier: cellTiers(cell)[0]?.word ?? '',
+    withheld,
+  };
   const all = cell.counts.attempted;
   const verdicts = [...new Set(queries.map(({ verdict }) => verdict))];
   const which =
@@ -73,5 +85,5 @@ export function queriesSection(cell: CellResult, { queries, withheld }: CellDeta
   return html`<section id="queries"><h2>Queries</h2><p class="soft small">${which}. Accuracy of the whole cell: ${formatShare(cell.metrics.accuracy)}. Texts longer than ${most} characters are cut; the run folder has them whole.</p>
 <div class="controls" id="queries-controls" hidden><label>Search<input type="search" id="queries-search" autocomplete="off" spellcheck="false"></label><label>Verdict<select id="queries-verdict"><option value="">all</option>${verdicts.map((verdict) => html`<option value="${verdict}">${verdict}</option>`)}</select></label><button type="button" class="plain" id="queries-open">Open or close all</button></div>
 <p class="status" id="queries-status" role="status"></p>
-<div class="tall-list" tabindex="0" role="region" aria-label="Queries of this cell">${queries.map((query) => queryHtml(query, most, { mark, withheld }))}</div></section>`;
+<div class="tall-list" tabindex="0" role="region" aria-label="Queries of this cell">${queries.map((query) => queryHtml(query, most, shown))}</div></section>`;
 }

@@ -16,7 +16,7 @@ test.each([
   [-51,   'low mild',    'below the first'],
   [-126,  'low severe',  'below the second'],
   [Number.NaN, null,     'nothing is no outlier'],
-] as const)('%f is labelled %s: %s', (value, label) => {
+] as const)('%f is labelled %s: %s', (value, label, _why) => {
   expect(outlierLabel(value, fencesOf(even)!)).toBe(label);
 });
 

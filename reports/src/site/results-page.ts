@@ -29,7 +29,7 @@ function rowHtml(row: RowData, data: ResultsData, places: readonly number[]): Ht
   const figures = places.map((at) =>
     figureCell(row.figures[at], data, data.columns[at]?.id === 'accuracy' ? row.lines : []),
   );
-  return html`<tr data-href="${row.href}"><th scope="row"><span class="dot" style="background:${row.colour}"></span><a href="${row.href}">${breakable(name)}</a></th>${others.map((value) => html`<td class="name">${breakable(value)}</td>`)}${figures}<td>${row.tiers.map(([word, text]) => html`<span class="badge ${word === 'measured' || word === 'replayed' ? 'tier' : word}" title="${text}">${word}</span> `)}</td><td class="reasons"><span class="badge ${row.verdict}">${row.verdict}</span>${front}${row.reasons.map(([code, text]) => html` <span class="badge reason" title="${text}">${code}</span>`)}</td></tr>`;
+  return html`<tr data-href="${row.href}"><th scope="row"><span class="dot" style="background:${row.colour}"></span><a href="${row.href}">${breakable(name)}</a></th>${others.map((value) => html`<td class="name">${breakable(value)}</td>`)}<td>${row.tiers.map(([word, text]) => html`<span class="badge ${word === 'measured' || word === 'replayed' ? 'tier' : word}" title="${text}">${word}</span> `)}</td><td class="reasons"><span class="badge ${row.verdict}">${row.verdict}</span>${front}${row.reasons.map(([code, text]) => html` <span class="badge reason" title="${text}">${code}</span>`)}</td>${figures}</tr>`;
 }
 
 /** What is shown before the script takes over, and where there is none. */
@@ -39,7 +39,7 @@ function tableHtml(data: ResultsData): Html {
     const column = data.columns[at];
     return html`<th scope="col" class="n">${column?.title ?? ''}${unitOf(column?.unit ?? '1')}</th>`;
   });
-  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Result table"><table class="wide" id="results-table"><thead><tr>${data.axes.map(({ title }) => html`<th scope="col">${title}</th>`)}${heads}<th scope="col">Joules are</th><th scope="col">Verdict</th></tr></thead><tbody>${data.rows.map((row) => rowHtml(row, data, places))}</tbody></table></div>`;
+  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Result table"><table class="wide" id="results-table"><thead><tr>${data.axes.map(({ title }) => html`<th scope="col">${title}</th>`)}<th scope="col">Joules are</th><th scope="col">Verdict</th>${heads}</tr></thead><tbody>${data.rows.map((row) => rowHtml(row, data, places))}</tbody></table></div>`;
 }
 
 const copies = (['Markdown', 'CSV', 'LaTeX'] as const).map(

@@ -63,6 +63,7 @@ th button.sort:hover { color: var(--mark); }
 th button.sort span::after { content: "↕"; content: "↕" / ""; opacity: 0.35; padding-left: 5px; font-weight: 400; }
 th[aria-sort="ascending"] button.sort span::after { content: "↑"; content: "↑" / ""; opacity: 1; }
 th[aria-sort="descending"] button.sort span::after { content: "↓"; content: "↓" / ""; opacity: 1; }
+#results-table td small.wrap { min-width: 170px; } table.wide thead th, table.wide th button.sort { white-space: normal; min-width: 76px; }
 table.wide thead th { position: sticky; top: 0; z-index: 1; }
 td.short { white-space: nowrap; } table.grid tbody th { white-space: normal; min-width: 130px; max-width: 300px; }
 .badge.reason { color: var(--soft); border-style: dotted; margin: 2px 2px 0 0; }

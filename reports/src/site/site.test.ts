@@ -230,7 +230,7 @@ describe.skipIf(!here)('in a browser', { timeout: 300_000 }, () => {
     const rows = page.locator('#results-table tbody tr');
     expect(await rows.count()).toBe(20);
     const column = async () =>
-      (await rows.locator('td:nth-child(6)').allTextContents()).map((text) => Number.parseFloat(text));
+      (await rows.locator('td:nth-child(8)').allTextContents()).map((text) => Number.parseFloat(text));
     await page.getByRole('button', { name: 'Accuracy', exact: true }).click();
     expect(await page.locator('th[data-key="accuracy"]').getAttribute('aria-sort')).toBe('descending');
     const sorted = await column();

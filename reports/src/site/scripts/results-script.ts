@@ -73,18 +73,18 @@ if (results !== null) {
       { 'data-href': row.href },
       name,
       ...row.axes.slice(1).map((text) => element('td', { class: 'name' }, text)),
-      ...shownColumns().map((column) => figureCell(row, column)),
       element('td', {}, ...tiers),
       verdict,
+      ...shownColumns().map((column) => figureCell(row, column)),
     );
   };
   const render = () => {
     const found = seen();
     const heads = [
       ...axes.map(({ name, title }) => head(name, title, '', false)),
-      ...shownColumns().map(({ id, title, unit }) => head(id, title, unitText(unit), true)),
       element('th', { scope: 'col' }, 'Joules are'),
       head('verdict', 'Verdict', '', false),
+      ...shownColumns().map(({ id, title, unit }) => head(id, title, unitText(unit), true)),
     ];
     table.tHead.replaceChildren(element('tr', {}, ...heads));
     table.tBodies[0].replaceChildren(...found.map(rowOf));
