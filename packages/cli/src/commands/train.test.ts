@@ -1,6 +1,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { streamHere } from '@perwatt/harness';
+import { clock } from '@perwatt/native-power';
 import {
   createRandom,
   drawQuery,
@@ -11,11 +13,13 @@ import {
   routerPrompt,
 } from '@perwatt/recipes';
 import { openTrainingRun } from '@perwatt/records';
+import { steadyPowerSource, testDomain } from '@perwatt/test-kit';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
 import type { Io } from '../io.js';
 import { routeScorer } from '../route-scorer.js';
 import { makeDeps } from '../world.js';
+import type { MakeDeps } from './run.js';
 import { trainCommand } from './train.js';
 
 let cwd = '';
@@ -24,9 +28,17 @@ beforeEach(() => {
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
 });
 
-async function train(args: readonly string[], world: Partial<Io> = {}) {
+async function train(
+  args: readonly string[],
+  world: Partial<Io> = {},
+  more: Partial<ReturnType<MakeDeps>> = {},
+) {
   const { io, result } = recordedIo({ cwd, ...world });
-  const command = trainCommand(io, { makeDeps: makeDeps(io, '0.0.0'), version: '0.0.0' })
+  const real = makeDeps(io, '0.0.0');
+  const command = trainCommand(io, {
+    makeDeps: (options) => ({ ...real(options), ...more }),
+    version: '0.0.0',
+  })
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   await command.parseAsync([...args], { from: 'user' });
@@ -100,6 +112,38 @@ describe('perwatt train', () => {
     expect(openTrainingRun(folder).manifest.sittings).toHaveLength(2);
     await train(['--resume', 'runs/cut', '--quiet', '--power', 'none']);
     expect(openTrainingRun(folder).manifest.sittings).toHaveLength(2);
+  });
+
+  test('shares a meter of 100 W out to steps, evaluations and the rest, and loses nothing', async () => {
+    const source = steadyPowerSource({
+      clock,
+      domains: [testDomain({ id: 'package-0', provenance: 'counter' })],
+      watts: () => 100,
+    });
+    const metered = { powerSources: async () => [source], openPowerStream: streamHere };
+    const args = [
+      'grpo',
+      '--seeds',
+      '2',
+      '--threads',
+      '2',
+      '--set',
+      'iterations=15',
+      '--set',
+      'eval_items=60',
+      '--quiet',
+    ];
+    const { out } = await train([...args, '--json', '--name', 'p'], {}, metered);
+    const { ledgers, trainings, energy_reason } = JSON.parse(out.join(''));
+    expect(energy_reason).toBeNull();
+    const [{ meter_j, steps_j, evals_j, other_j }] = ledgers;
+    expect(steps_j + evals_j + other_j).toBeCloseTo(meter_j, 6);
+    const { sittings } = openTrainingRun(join(cwd, 'runs/p')).manifest;
+    const seconds = Number(BigInt(sittings[0]?.end_ns ?? 0) - BigInt(sittings[0]?.start_ns ?? 0)) / 1e9;
+    expect(meter_j / seconds).toBeCloseTo(100, 0);
+    expect(trainings[0].training_energy_j.value).toBeCloseTo(steps_j, 6);
+    expect(trainings[0].evaluation_energy_j.value).toBeCloseTo(evals_j, 6);
+    expect(trainings[0].curve.at(-1).energy_j).toBeCloseTo(steps_j / 2, 6);
   });
 
   test('stops at a signal with what it has, and says how to go on', async () => {
