@@ -177,6 +177,8 @@ async function open(
 }
 
 const evaluate = <T>(page: Page, expression: string): Promise<T> => page.evaluate(expression) as Promise<T>;
+/** A loaded machine draws late. */
+const patiently = { timeout: 20_000 };
 const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 const axe = here ? readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8') : '';
 
@@ -221,7 +223,7 @@ describe.skipIf(!here)('in a browser', { timeout: 300_000 }, () => {
     expect(await findings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Dark colours' }).click();
     expect(await evaluate(page, back)).toBe('rgb(255, 255, 255)');
-    await expect.poll(() => evaluate(page, ink)).toBe('rgb(28, 33, 40)');
+    await expect.poll(() => evaluate(page, ink), patiently).toBe('rgb(28, 33, 40)');
     await page.context().close();
   });
 
@@ -262,7 +264,9 @@ describe.skipIf(!here)('in a browser', { timeout: 300_000 }, () => {
     const copied = page.locator('#results-copied');
     const copy = async (form: string) => {
       await page.getByRole('button', { name: `Copy ${form}` }).click();
-      await expect.poll(() => page.locator('#results-status').textContent()).toContain(`Copied as ${form}`);
+      await expect
+        .poll(() => page.locator('#results-status').textContent(), patiently)
+        .toContain(`Copied as ${form}`);
       return copied.inputValue();
     };
     await page.locator('[data-filter="model"]').selectOption('plain');
@@ -313,21 +317,25 @@ describe.skipIf(!here)('in a browser', { timeout: 300_000 }, () => {
     expect(await page.locator('#pareto-status').textContent()).toBe(`${listed} of 20 cells on a front`);
     expect(await page.locator('#pareto-front').textContent()).toMatch(/\d+ %|>99 %/);
     await marks.first().hover({ force: true });
-    await expect.poll(() => page.locator('#pareto .hoverlayer').textContent()).toContain('Accuracy');
+    await expect
+      .poll(() => page.locator('#pareto .hoverlayer').textContent(), patiently)
+      .toContain('Accuracy');
 
     await page.locator('#pareto-x').selectOption('tokens_per_s');
     expect(await page.locator('#pareto-head-x').textContent()).toBe('Output tokens per second (1/s)');
     await page.getByLabel('log across').check();
     expect(await evaluate(page, "document.getElementById('pareto').layout.xaxis.type")).toBe('log');
     await page.locator('#pareto-group').selectOption({ label: 'mean over 2 data sets' });
-    await expect.poll(() => marks.count()).toBe(10);
+    await expect.poll(() => marks.count(), patiently).toBe(10);
     await page.getByRole('button', { name: 'accuracy against sequential tokens' }).click();
     expect(await page.locator('#pareto-x').inputValue()).toBe('sequential_tokens');
     await page.locator('#pareto-group').selectOption('each');
     await page.getByRole('button', { name: 'accuracy against joules' }).click();
-    await expect.poll(() => marks.count()).toBe(20);
+    await expect.poll(() => marks.count(), patiently).toBe(20);
     await marks.first().hover({ force: true });
-    await expect.poll(() => page.locator('#pareto .hoverlayer').textContent()).toContain('Accuracy');
+    await expect
+      .poll(() => page.locator('#pareto .hoverlayer').textContent(), patiently)
+      .toContain('Accuracy');
     await page.mouse.down();
     await page.mouse.up();
     await page.waitForURL(/\/cells\/[\w.-]+\.html$/);
