@@ -8,6 +8,8 @@ export interface RecipeText {
   readonly problem: string;
   /** What its figures show, and what they can't. */
   readonly reading: string;
+  /** What was measured beside its claims, as a table in Markdown; absent where nothing was. */
+  readonly measured?: string;
   /** Where the method is from; null for a baseline. */
   readonly source: string | null;
 }
@@ -27,6 +29,16 @@ reward: right, less what root and longest clone run over
       'A sum of 8 to 16 operands takes one merge after the other, and a merge goes wrong the more often the longer the context it is made in: 0.004 + 0.0045 for each token there. That long contexts hurt is the premise of the method; it is built in, openly, and everything else (when to answer, when to stop rambling, how to cut) is learned. The best a policy can do is known exactly: right in 39.2 % alone at 12 tokens, in 61.2 % with pieces of three at 16, in 63.0 % with pieces of four at 15.',
     reading:
       'That delegation is learned, and that it beats voting at equal or lower cost in tokens. It does not save tokens: against the untrained policy that works alone it spends more than twice as many, and is more than four times as accurate. The policy that may not delegate stops in a local optimum of answers that are too short, well below what it could reach. The gate lowers the variance of the gradient, but training with and without it ends alike here.',
+    measured: `With and without the gate, 16 seeds, mean ± standard deviation. A collapse is a final accuracy below 0.35.
+
+| step length | gate | accuracy | tokens a query | collapses |
+|---|---|---|---|---|
+| 10 | on | 0.598 ± 0.022 | 20.9 ± 4.0 | 0 |
+| 10 | off | 0.599 ± 0.020 | 20.9 ± 4.0 | 0 |
+| 60 | on | 0.611 ± 0.017 | 25.8 ± 6.1 | 0 |
+| 60 | off | 0.613 ± 0.014 | 25.3 ± 6.2 | 0 |
+
+Clones that run over 24 tokens without an answer are rare from this start, so that the gate has little to do.`,
     source: 'arXiv 2602.13262',
   },
   sat: {
@@ -39,6 +51,17 @@ reward: right, less what root and longest clone run over
       'Each of twelve states has two conventions, worth 1 and 0.9, and a mixture of both is punished, so that two members who change at once can miss both. States come in pairs that members only tell apart when they see finely. The value of a team is computed exactly by dynamic programming, so that a stage that makes it worse is seen as such and is no noise.',
     reading:
       'That sequential, monitored updates do not lose what was reached, where unconstrained joint ones do; that the order of members is a matter of luck with seeds; that a swap needs alignment. A joint update that is clipped and takes small steps is stable here as well: the contrast is to an unconstrained one. No bound of the theory is checked: at this size it says nothing.',
+    measured: `Trust region and updates that were taken back, 8 seeds of 60 stages:
+
+| δ | share of updates taken back | final team value |
+|---|---|---|
+| 0.01 | 0.944 | 0.068 |
+| 0.02 | 0.309 | 0.512 |
+| 0.05 | 0.062 | 0.577 |
+| 0.1 | 0.014 | 0.579 |
+| 0.2 | 0.003 | 0.571 |
+
+A narrow region needs smaller steps: with the default step nearly every update leaves δ = 0.01 and nothing is learned.`,
     source: 'arXiv 2605.05216',
   },
   ovcsd: {
@@ -54,6 +77,16 @@ kept branch ─▶ where it leaves each failed one: +√m for it, −1/√m for 
       'A house with six locations, closed containers, an appliance and a destination, and six kinds of tasks; deterministic, so that a replay leads to the same state, which is checked at every step. The plan is imperfect on purpose (it walks past closed containers when something is to be cooled), so that verification has something to find. A task of two objects is almost never solved by chance, which is where a policy gradient starves.',
     reading:
       'How many environment actions, joules and CPU seconds each way takes to the same success, with the actions of teacher and replays counted in. Leaving a part out changes the effort most, and costs one to four points of the final success; a teacher that takes over at random points does about as well.',
+    measured: `Final success after 150 steps, 4 seeds, mean ± standard deviation:
+
+| training | success | two objects | privileged actions | environment actions |
+|---|---|---|---|---|
+| \`grpo\` | 0.769 ± 0.017 | 0.02 | 0 | 308,500 |
+| \`unverified_distill\` | 0.830 ± 0.037 | 0.28 | 0 | 290,000 |
+| \`ovcsd\` | 0.943 ± 0.008 | 0.81 | 1.6 % | 261,500 |
+| \`verification=off\` | 0.931 ± 0.002 | 0.79 | 1.1 % | 265,800 |
+| \`local=0\` | 0.917 ± 0.008 | 0.74 | 1.3 % | 271,100 |
+| \`suffix=0\` | 0.905 ± 0.007 | 0.68 | 5.0 % | 276,000 |`,
     source: 'arXiv 2607.27937',
   },
   grpo: {

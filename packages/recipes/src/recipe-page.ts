@@ -1,4 +1,4 @@
-import { recipeTexts } from './pages.js';
+import { type RecipeText, recipeTexts } from './pages.js';
 import type { Recipe } from './recipe.js';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
@@ -6,7 +6,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 /** The page of one recipe in Markdown. */
 export function recipePage(recipe: Recipe): string {
   const { id, version, title, summary, claims, parameters, effort, serve } = recipe;
-  const { picture, method, problem, reading, source } = recipeTexts[id] ?? {
+  const { picture, method, problem, reading, measured, source }: RecipeText = recipeTexts[id] ?? {
     picture: '',
     method: summary,
     problem: '',
@@ -33,7 +33,7 @@ ${method}
 
 **What it shows, and what it can't.** ${reading}
 
-${section('Claimed, and asserted by its tests.', shown('supported'))}${section('Not supported.', shown('not_supported'))}**Effort.** Its curves are drawn over ${effort === 'env_actions' ? 'environment actions' : 'tokens'}, CPU time and joules.
+${section('Claimed, and asserted by its tests.', shown('supported'))}${section('Not supported.', shown('not_supported'))}${section('Measured.', measured === undefined ? [] : [measured])}**Effort.** Its curves are drawn over ${effort === 'env_actions' ? 'environment actions' : 'tokens'}, CPU time and joules.
 
 **As an endpoint.** ${serve === undefined ? 'Its model is a router: `route_learned` takes its file.' : `\`recipe:${id}@<checkpoint>\` answers its items, which \`perwatt train\` keeps as \`items-<training>.jsonl\` beside the tables.`}
 
