@@ -2,13 +2,8 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '@perwatt/core';
 
-/** What the addon exports. */
-export interface KernelBinding {
-  /** Answers one request (JSON) by calling `onEvent` with each event (JSON), on the calling thread, until it is done. */
-  answer(request: string, onEvent: (event: string) => void): void;
-  /** Version of the protocol that it speaks. */
-  protocolVersion(): number;
-}
+/** What the addon exports; generated from the Rust crate. */
+export type KernelBinding = typeof import('../binding.cjs');
 
 /** The addon, or why it isn't there. */
 export type LoadedAddon =

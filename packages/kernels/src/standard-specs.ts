@@ -3,15 +3,23 @@ import { KernelSpec } from './kernel-spec.js';
 
 type Sizes = { [K in KernelSpec as K['kind']]: Omit<K, 'dtype' | 'output' | 'seed' | 'distribution'> };
 
-/** Small and odd: references in double precision take no time, and nothing is a multiple of a tile. */
+/**
+ * Small, so that references in double precision take no time: odd sizes, which are no multiple of a tile, and sizes that are
+ * multiples of 16 but of no larger tile, for devices that move several elements at once.
+ */
 const small: readonly Sizes[keyof Sizes][] = [
   { kind: 'copy', n: 1037 },
+  { kind: 'copy', n: 1040 },
   { kind: 'triad', n: 1037 },
+  { kind: 'triad', n: 1040 },
   { kind: 'gemm', m: 65, n: 47, k: 129 },
   { kind: 'gemm', m: 64, n: 64, k: 128, layout: 'nt' },
+  { kind: 'gemm', m: 80, n: 48, k: 144 },
   { kind: 'gemv', m: 67, k: 264, batch: 1 },
+  { kind: 'gemv', m: 80, k: 272, batch: 3 },
   { kind: 'gemv', m: 67, k: 264, batch: 5 },
   { kind: 'int4_gemv', m: 67, k: 256, batch: 1, group: 32, scales: 'f16', zero_points: false },
+  { kind: 'int4_gemv', m: 80, k: 288, batch: 1, group: 32, scales: 'f16', zero_points: false },
   { kind: 'int4_gemv', m: 67, k: 256, batch: 3, group: 64, scales: 'f32', zero_points: true },
   { kind: 'prefill', batch: 2, heads: 4, kv_heads: 2, head_dim: 64, length: 37, causal: true },
   { kind: 'decode', batch: 2, heads: 4, kv_heads: 2, head_dim: 64, length: 133 },
@@ -36,7 +44,9 @@ const small: readonly Sizes[keyof Sizes][] = [
     method: 'naive',
   },
   { kind: 'rms_norm', rows: 5, width: 577 },
+  { kind: 'rms_norm', rows: 5, width: 592 },
   { kind: 'softmax', rows: 5, width: 577 },
+  { kind: 'softmax', rows: 5, width: 592 },
 ];
 
 /** As in a model of some billions of parameters, but for the head. */
