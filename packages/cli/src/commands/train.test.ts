@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { streamHere } from '@perwatt/harness';
 import { clock } from '@perwatt/native-power';
 import {
@@ -18,8 +19,9 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
 import type { Io } from '../io.js';
 import { routeScorer } from '../route-scorer.js';
+import { trainingsOf } from '../train-plan.js';
 import { makeDeps } from '../world.js';
-import type { MakeDeps } from './run.js';
+import { type MakeDeps, readMatrix } from './run.js';
 import { trainCommand } from './train.js';
 
 let cwd = '';
@@ -173,6 +175,21 @@ axes: { model: [x], dataset: [y] }
     await expect(train(['m.yaml', '--name', 'again'])).rejects.toThrow('trains "router_fit" twice');
     writeFileSync(join(cwd, 'm.yaml'), 'name: m\naxes: { model: [x], dataset: [y] }\n');
     await expect(train(['m.yaml', '--name', 'none'])).rejects.toThrow('has no `train` section');
+  });
+
+  test('knows every recipe and parameter of the example', () => {
+    const file = fileURLToPath(new URL('../../../../examples/training.yaml', import.meta.url));
+    const matrix = readMatrix(file, {}, recordedIo({ cwd }).io);
+    expect(trainingsOf(matrix).map(({ name }) => name)).toEqual([
+      'selfcest',
+      'selfcest-alone',
+      'grpo',
+      'ovcsd',
+      'idle',
+    ]);
+    expect(matrix.endpoints?.['after']?.url).toMatch(
+      /^recipe:selfcest@\/.*\/runs\/training\/checkpoints\/selfcest-seed-0-step-300\.json$/,
+    );
   });
 
   test('keeps items of a policy as a data set beside its tables', async () => {
