@@ -136,7 +136,7 @@ function claims(accounts: readonly TrainingAccount[]): Html {
   if (rows.length === 0) return html``;
   return html`<section><h2>What may be claimed</h2>
 ${scrollTable(headsOf(['recipe', 'claim', 'here']), rows, { label: 'Claims of the recipes' })}
-<p class="soft small">Supported: asserted by the tests of the recipe with its default parameters, by margins of at least twice the deviation of seeds, or of the standard error of their paired differences. Not supported: this recipe can't show it, or shows the contrary.</p></section>`;
+<p class="soft small">Supported: asserted by the tests of the recipe over fixed seeds: differences by at least twice the deviation of seeds or twice the standard error of their mean, bounds as they stand. Not supported: this recipe can't show it, or shows the contrary.</p></section>`;
 }
 
 /** Methods of the published figures, by recipe. */
