@@ -43,7 +43,11 @@ export interface ResultsData {
   readonly shown: readonly string[];
   readonly reasons: readonly string[];
   readonly rows: readonly RowData[];
+  /** So many rows are drawn until more are asked for: a browser takes seconds over thousands. */
+  readonly rows_at_first: number;
 }
+
+const ROWS_AT_FIRST = 200;
 
 const first: readonly MetricId[] = [
   'accuracy',
@@ -130,5 +134,6 @@ export function resultsData(site: Site): ResultsData {
     shown: columns.filter(({ id }) => wanted.has(id)).map(({ id }) => id),
     reasons: [...reasons.keys()],
     rows,
+    rows_at_first: ROWS_AT_FIRST,
   };
 }

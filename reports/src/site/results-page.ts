@@ -39,7 +39,13 @@ function tableHtml(data: ResultsData): Html {
     const column = data.columns[at];
     return html`<th scope="col" class="n">${column?.title ?? ''}${unitOf(column?.unit ?? '1')}</th>`;
   });
-  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Result table"><table class="wide" id="results-table"><thead><tr>${data.axes.map(({ title }) => html`<th scope="col">${title}</th>`)}<th scope="col">Joules are</th><th scope="col">Verdict</th>${heads}</tr></thead><tbody>${data.rows.map((row) => rowHtml(row, data, places))}</tbody></table></div>`;
+  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="Result table"><table class="wide" id="results-table"><thead><tr>${data.axes.map(({ title }) => html`<th scope="col">${title}</th>`)}<th scope="col">Joules are</th><th scope="col">Verdict</th>${heads}</tr></thead><tbody>${data.rows.slice(0, data.rows_at_first).map((row) => rowHtml(row, data, places))}</tbody></table></div>${moreRows(data)}`;
+}
+
+function moreRows({ rows, rows_at_first }: ResultsData): Html {
+  const left = rows.length - rows_at_first;
+  if (left <= 0) return html``;
+  return html`<noscript><p>The first ${rows_at_first} of ${rows.length} cells; <a href="results.csv">results.csv</a> has all of them.</p></noscript>`;
 }
 
 const copies = (['Markdown', 'CSV', 'LaTeX'] as const).map(

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { openRun } from '@perwatt/records';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildResults } from '../build-results.js';
 import { type SyntheticOptions, syntheticRun } from '../synthetic-run.fixture.js';
 import { readPlotlySource } from '../write-report.js';
@@ -255,6 +255,26 @@ describe.skipIf(!here)('in a browser', { timeout: 300_000 }, () => {
     await page.getByText('Columns', { exact: true }).click();
     await page.locator('[data-column="tpot_p50_ns"]').check();
     expect(await page.locator('th[data-key="tpot_p50_ns"]').count()).toBe(1);
+    expect(trouble).toEqual([]);
+    await page.context().close();
+  });
+
+  test('of very many cells some are drawn at first, and all are searched, copied and shown on request', async () => {
+    const folder = sites['plain'] ?? '';
+    const text = readFileSync(join(folder, 'results.html'), 'utf8');
+    const few = join(folder, 'results-few.html');
+    writeFileSync(few, text.replace('"rows_at_first":200', '"rows_at_first":3'));
+    onTestFinished(() => rmSync(few));
+    const { page, trouble } = await open('plain', 'results-few');
+    const rows = page.locator('#results-table tbody tr');
+    expect(await rows.count()).toBe(3);
+    await page.locator('#results-search').fill('gemma choice');
+    expect(await rows.count()).toBe(3);
+    expect(await page.locator('#results-status').textContent()).toContain('4 of 20');
+    await page.locator('#results-search').fill('');
+    await page.getByRole('button', { name: 'Show the other 17 cells' }).click();
+    expect(await rows.count()).toBe(20);
+    expect(await page.locator('#results-more').isVisible()).toBe(false);
     expect(trouble).toEqual([]);
     await page.context().close();
   });

@@ -8,6 +8,8 @@ if (results !== null) {
   const search = byId('results-search');
   const front = byId('results-front');
   const status = byId('results-status');
+  const more = element('button', { type: 'button', class: 'plain no-print', id: 'results-more' });
+  let most = results.rows_at_first;
   const shown = new Set(results.shown);
   const picked = new Map();
   let sort = { key: null, up: true };
@@ -87,7 +89,9 @@ if (results !== null) {
       ...shownColumns().map(({ id, title, unit }) => head(id, title, unitText(unit), true)),
     ];
     table.tHead.replaceChildren(element('tr', {}, ...heads));
-    table.tBodies[0].replaceChildren(...found.map(rowOf));
+    table.tBodies[0].replaceChildren(...found.slice(0, most).map(rowOf));
+    more.hidden = found.length <= most;
+    more.textContent = 'Show the other ' + (found.length - most) + ' cells';
     status.textContent = found.length === rows.length ? rows.length + ' cells' : found.length + ' of ' + rows.length + ' cells';
   };
   const grid = (form) => {
@@ -175,6 +179,13 @@ if (results !== null) {
       return element('label', {}, box, element('span', {}, title + (unitText(unit) === '' ? '' : ' (' + unit + ')')));
     }),
   );
+  const showAll = () => {
+    most = rows.length;
+    render();
+  };
+  more.addEventListener('click', showAll);
+  if (rows.length > most) addEventListener('beforeprint', showAll);
+  table.parentElement.after(more);
   search.addEventListener('input', render);
   front.addEventListener('change', render);
   controls.hidden = false;
