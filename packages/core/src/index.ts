@@ -22,6 +22,7 @@ export {
 } from './client.js';
 export type { Clock } from './clock.js';
 export { closest, didYouMean } from './closest.js';
+export type { Column, ColumnType } from './column.js';
 export type { Dataset, DatasetFile, DatasetSpec, PromptFacts } from './datasets.js';
 export { coverEndpoints, coversEndpoint, isElsewhere } from './endpoint-place.js';
 export {
@@ -80,6 +81,7 @@ export {
   type WeightType,
   weightTypes,
 } from './kernels-file.js';
+export { kernels } from './kernels-table.js';
 export {
   Arrivals,
   type EndedLoadCall,
@@ -140,6 +142,7 @@ export {
   channelUnits,
 } from './power-channels.js';
 export { explainFlag, flagsOf, type PowerFlag } from './power-flags.js';
+export { published } from './published-table.js';
 export { createRng, seedFrom } from './rng.js';
 export {
   Simulate,
@@ -168,15 +171,11 @@ export {
   arrowSchema,
   type CallRow,
   type ChannelRow,
-  type Column,
-  type ColumnType,
   calls,
   channels,
   type GradeRow,
   type KernelRow,
-  kernels,
   type PublishedRow,
-  published,
   type QueryRow,
   queries,
   type RowOf,
@@ -191,8 +190,6 @@ export {
   type TrainStepRow,
   tables,
   texts,
-  train_evals,
-  train_steps,
 } from './tables.js';
 export { chatWithToolsAsText, toolResponseText, toolsAsText } from './tools-as-text.js';
 export {
@@ -206,6 +203,7 @@ export {
   type ZeroOutputPolicy,
   zeroOutputPolicies,
 } from './trace.js';
+export { train_evals, train_steps } from './training-tables.js';
 export {
   elapsed,
   type Instant,

@@ -1,6 +1,7 @@
 import { Table as ArrowTable, RecordBatchReader, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
-import { arrowSchema, type Column, SCHEMA_VERSION, type TableName, tables } from './tables.js';
+import type { Column } from './column.js';
+import { arrowSchema, SCHEMA_VERSION, type TableName, tables } from './tables.js';
 
 describe.each(Object.keys(tables) as TableName[])('table %s', (name) => {
   const columns = Object.entries<Column>(tables[name]);

@@ -5,7 +5,7 @@ import { createRedactor } from './redactor.js';
 const facts = {
   hosts: ['lab-7.example.org', 'gpu-box', '10.1.2.3', 'vm'],
   users: ['alice'],
-  homes: ['/work/home/alice'],
+  homes: ['/srv/home/alice'],
   secrets: ['hunter2!xyz', 'p@ss/w"rd 1'],
 };
 const change = (text: string) => createRedactor(facts).change(text);
@@ -23,7 +23,7 @@ describe('a text', () => {
     ['/home/bob/models/a.gguf',                         '~/models/a.gguf',                          'the home of a user nobody named'],
     ['"/Users/jane doe"',                               '"~ doe"',                                  'a home on a Mac, up to the blank'],
     ['C:\\Users\\jane\\x.yaml',                         '~\\x.yaml',                                'a home on Windows'],
-    ['/work/home/alice/x and /root/y, /rooted',         '~/x and ~/y, /rooted',                     'homes in other places'],
+    ['/srv/home/alice/x and /root/y, /rooted',         '~/x and ~/y, /rooted',                     'homes in other places'],
     ['model of alice, not malice',                      'model of user, not malice',                'a user as a word'],
     ['say hunter2!xyz now',                             'say [redacted] now',                       'a key that is known'],
     ['p%40ss%2Fw%22rd%201',                             '[redacted]',                               'a key in an address'],

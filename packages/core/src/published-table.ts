@@ -1,0 +1,55 @@
+import { opt, req } from './column.js';
+
+/**
+ * One row per figure that someone else published, in a run of kind `published`. Never measured here: `provenance` is
+ * always `published`, and what the source does not say is null.
+ */
+export const published = {
+  run_id: req('name', '', 'Run the figure was imported into.'),
+  source: req('name', '', 'Data set or project that published it.'),
+  source_version: opt('name', '', 'Commit or version of the source; null when the file is not a known one.'),
+  source_file: req('name', '', 'File the figure stands in, or was computed from.'),
+  source_row: req('uint32', '', 'Record within the file, from 1; 0 for a figure over all of them.'),
+  item_id: opt('text', '', 'Query the figure is of; null for a figure of a whole configuration.'),
+  model: opt('name', '', 'Model as the source names it.'),
+  weight_format: opt('name', '', 'Number format of the weights.'),
+  total_params: opt('float64', '', 'Parameters of the model.'),
+  active_params: opt('float64', '', 'Parameters a token uses.'),
+  accelerator: opt('name', '', 'Device or system as the source names it.'),
+  devices: opt('uint16', '', 'Devices whose power is summed in the figure.'),
+  engine: opt('name', '', 'Inference engine, with its version where it is known.'),
+  dataset: opt('name', '', 'Workload.'),
+  concurrency: opt('uint32', '', 'Most requests in flight, or the batch size.'),
+  setting: req('text', '', 'JSON object of the remaining knobs of the configuration, keys sorted.'),
+  phase: req('name', '', '`all`, `prefill` or `decode`.'),
+  metric: req('name', '', 'Our metric where the definition is the same, else `<source>:<name>`.'),
+  unit: req('name', '', 'Unit of the value, bounds and standard deviation, SI without prefixes.'),
+  value: opt('float64', '', 'The figure; null with a reason.'),
+  lo: opt('float64', '', 'Lower end of the published range.'),
+  hi: opt('float64', '', 'Upper end of the published range.'),
+  spread: opt('float64', '', 'Spread between runs, as `spread_kind` says; null when it is not known.'),
+  spread_kind: opt(
+    'name',
+    '',
+    '`sd` (in the unit), `cv` (share of the value) or `declared` (share below which two figures of the source do not differ).',
+  ),
+  n: opt('uint32', '', 'Runs, queries or samples behind the value; null when the source does not say.'),
+  statistic: req('name', '', '`mean`, `median`, `p90`, `p95`, `p99`, `peak`, `sum`, `single` or `share`.'),
+  basis: req(
+    'name',
+    '',
+    '`measured`, `derived` (by the source from others), `allocated`, `recomputed` (here, from the source).',
+  ),
+  bound: req('name', '', '`none`, or `upper` where the true value is at most this.'),
+  scope: opt('name', '', 'Scope of the power in the figure; null for figures without energy.'),
+  boundary: opt('name', '', 'What the power covers, in words.'),
+  window: req('name', '', '`steady`, `whole`, `decode` or `unknown`.'),
+  rankable: req('bool', '', 'Whether it may be ordered among figures of its source, scope and workload.'),
+  flags: opt('name', '', 'Codes of what is doubtful, separated by blanks.'),
+  reason: opt('name', '', 'Why the value is null.'),
+  provenance: req('name', '', 'Always `published`.'),
+  licence: req('name', '', 'Licence of the data.'),
+  citation: req('name', '', 'Whom to cite.'),
+  date: opt('name', '', 'Date of publication, ISO 8601.'),
+  note: opt('name', '', 'Anything else a reader should know.'),
+} as const;
