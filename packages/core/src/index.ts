@@ -81,7 +81,7 @@ export {
   type WeightType,
   weightTypes,
 } from './kernels-file.js';
-export { kernels } from './kernels-table.js';
+export { type KernelSize, kernelSizes, kernels } from './kernels-table.js';
 export {
   Arrivals,
   type EndedLoadCall,

@@ -97,3 +97,22 @@ export const kernels = {
   error_code: opt('name', '', 'What kind of failure it was, for example `KERNEL_OUT_OF_MEMORY`.'),
   reason: opt('text', '', 'Why it is not `ok`.'),
 } as const;
+
+/** Names of the sizes that a shape may have, in the order they are shown in. */
+export const kernelSizes = [
+  'm',
+  'n',
+  'k',
+  'batch',
+  'group',
+  'heads',
+  'kv_heads',
+  'head_dim',
+  'length',
+  'prefix',
+  'suffix',
+  'rows',
+  'width',
+] as const;
+/** One of `kernelSizes`. */
+export type KernelSize = (typeof kernelSizes)[number];

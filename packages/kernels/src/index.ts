@@ -15,8 +15,6 @@ export { type DeviceCeilings, kernelRow, type RowPlace } from './kernel-row.js';
 export {
   KernelSpec,
   optionsText,
-  type SizeName,
-  sizeNames,
   sizesOf,
   sizesText,
   specText,

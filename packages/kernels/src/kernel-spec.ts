@@ -1,4 +1,4 @@
-import { kernelTypes } from '@perwatt/core';
+import { type KernelSize, kernelSizes, kernelTypes } from '@perwatt/core';
 import * as z from 'zod';
 
 const count = z
@@ -56,33 +56,14 @@ export const KernelSpec = z.discriminatedUnion('kind', [
 /** One kernel at one shape. */
 export type KernelSpec = z.infer<typeof KernelSpec>;
 
-/** Names of the sizes that a shape may have, in the order they are shown in. */
-export const sizeNames = [
-  'm',
-  'n',
-  'k',
-  'batch',
-  'group',
-  'heads',
-  'kv_heads',
-  'head_dim',
-  'length',
-  'prefix',
-  'suffix',
-  'rows',
-  'width',
-] as const;
-/** One of `sizeNames`. */
-export type SizeName = (typeof sizeNames)[number];
-
 /** The sizes of a shape by name; null for those that its kernel hasn't. */
-export function sizesOf(spec: KernelSpec): Record<SizeName, number | null> {
+export function sizesOf(spec: KernelSpec): Record<KernelSize, number | null> {
   const given: Partial<Record<string, unknown>> = spec;
-  const pairs = sizeNames.map((name) => {
+  const pairs = kernelSizes.map((name) => {
     const value = given[name];
     return [name, typeof value === 'number' ? value : null] as const;
   });
-  return Object.fromEntries(pairs) as Record<SizeName, number | null>;
+  return Object.fromEntries(pairs) as Record<KernelSize, number | null>;
 }
 
 /** What tells two kernels of one shape and type apart, in words: `naive`, `scales=f16`; null where there is nothing. */

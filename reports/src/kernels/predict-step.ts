@@ -1,4 +1,4 @@
-import type { KernelRow } from '@perwatt/core';
+import { type KernelRow, kernelSizes } from '@perwatt/core';
 import type { KernelStep, StepKernel } from '@perwatt/records';
 
 /** What one kernel of a step takes on a device: figures of all its launches in one step. */
@@ -69,27 +69,11 @@ function fastest(rows: readonly KernelRow[]): Map<string, KernelRow> {
   return best;
 }
 
-const sizes = [
-  'm',
-  'n',
-  'k',
-  'batch',
-  'group',
-  'heads',
-  'kv_heads',
-  'head_dim',
-  'length',
-  'prefix',
-  'suffix',
-  'rows',
-  'width',
-] as const;
-
 const rowKey = (row: KernelRow): string =>
-  [row.kernel, row.dtype, ...sizes.map((name) => row[name] ?? ''), row.options ?? ''].join('|');
+  [row.kernel, row.dtype, ...kernelSizes.map((name) => row[name] ?? ''), row.options ?? ''].join('|');
 
 const stepKey = ({ kernel, dtype, sizes: own, options }: StepKernel): string =>
-  [kernel, dtype, ...sizes.map((name) => own[name] ?? ''), options ?? ''].join('|');
+  [kernel, dtype, ...kernelSizes.map((name) => own[name] ?? ''), options ?? ''].join('|');
 
 type Place = Pick<StepPrediction, 'device' | 'device_name' | 'session'>;
 

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Check, ClockSource, DeviceId, Health, ImplId, KernelError, KernelSpec, LaunchEnergy, Stopped, Timing,
-    WarmUp,
+    CONVENTION, Check, ClockSource, DeviceId, DeviceInfo, Health, ImplId, KernelError, KernelSpec,
+    LaunchEnergy, Stopped, Timing, WarmUp, counts,
 };
 
 /// What became of a cell.
@@ -102,6 +102,34 @@ pub struct KernelRow {
 }
 
 impl KernelRow {
+    /// A row of `spec` on a device, before anything was tried.
+    #[must_use]
+    pub fn blank(info: &DeviceInfo, spec: &KernelSpec) -> Self {
+        let of = counts(spec);
+        Self {
+            spec: spec.clone(),
+            label: spec.to_string(),
+            backend: info.backend.clone(),
+            device: info.id.clone(),
+            device_name: info.name.clone(),
+            implementation: None,
+            implementation_id: None,
+            status: RowStatus::Ok,
+            error_code: None,
+            error_message: None,
+            convention: CONVENTION.to_owned(),
+            flop: of.flop,
+            bytes: of.bytes,
+            check_before: None,
+            check_after: None,
+            timing: None,
+            energy: None,
+            energy_reason: None,
+            flags: Vec::new(),
+            environment: info.environment.clone(),
+        }
+    }
+
     /// The same with an error in it.
     #[must_use]
     pub fn failed(mut self, error: &KernelError) -> Self {

@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BatchEnd, CONVENTION, ClockSource, Device, EnergyCounter, EnergyRule, EnergyWindow, Health, Host, ImplId,
-    Inputs, KernelError, KernelRow, KernelSpec, LaunchEnergy, Prepared, RowStatus, RowTiming, StopRule,
-    Stopped, Stopping, Support, Timing, Trace, WarmUp, WarmUpRule, Warming, check_output, counts,
+    BatchEnd, ClockSource, Device, EnergyCounter, EnergyRule, EnergyWindow, Health, Host, ImplId, Inputs,
+    KernelError, KernelRow, KernelSpec, LaunchEnergy, Prepared, RowTiming, StopRule, Stopped, Stopping,
+    Support, Timing, Trace, WarmUp, WarmUpRule, Warming, check_output, counts,
     energy::{energy_window, idle_power, jittered},
     meter::metered,
     stats::{median, quantile, relative_deviation},
@@ -107,36 +107,10 @@ impl Runner<'_> {
     /// One cell from inputs to row: prepared, checked, warmed up, timed, metered, checked again. What goes wrong is in the
     /// row, with what was measured before it.
     pub fn run(&mut self, spec: &KernelSpec, implementation: Option<&ImplId>) -> KernelRow {
-        let mut row = self.blank(spec);
+        let mut row = KernelRow::blank(self.device.info(), spec);
         match self.steps(spec, implementation, &mut row) {
             Ok(()) => row,
             Err(error) => row.failed(&error),
-        }
-    }
-
-    fn blank(&self, spec: &KernelSpec) -> KernelRow {
-        let (info, of) = (self.device.info(), counts(spec));
-        KernelRow {
-            spec: spec.clone(),
-            label: spec.to_string(),
-            backend: info.backend.clone(),
-            device: info.id.clone(),
-            device_name: info.name.clone(),
-            implementation: None,
-            implementation_id: None,
-            status: RowStatus::Ok,
-            error_code: None,
-            error_message: None,
-            convention: CONVENTION.to_owned(),
-            flop: of.flop,
-            bytes: of.bytes,
-            check_before: None,
-            check_after: None,
-            timing: None,
-            energy: None,
-            energy_reason: None,
-            flags: Vec::new(),
-            environment: info.environment.clone(),
         }
     }
 

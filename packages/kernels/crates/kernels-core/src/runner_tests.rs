@@ -10,8 +10,8 @@ use std::{
 
 use super::*;
 use crate::{
-    CounterInfo, CounterReading, DType, DeviceId, DeviceInfo, DeviceKind, POISON_BYTE, Reference, Shape,
-    SystemHost, Ticket, host::nanos,
+    CounterInfo, CounterReading, DType, DeviceId, DeviceInfo, DeviceKind, POISON_BYTE, Reference, RowStatus,
+    Shape, SystemHost, Ticket, host::nanos,
 };
 
 /// A host whose time passes only when someone works or sleeps.

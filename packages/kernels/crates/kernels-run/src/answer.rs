@@ -6,8 +6,8 @@ use std::{
 };
 
 use kernels_core::{
-    Backend, CONVENTION, Device, DeviceId, DeviceInfo, EnergyRule, Host, ImplId, KernelError, KernelRow,
-    KernelSpec, Phase, RowStatus, RunOptions, Runner, StopRule, Support, SystemHost, counts,
+    Backend, Device, DeviceId, DeviceInfo, EnergyRule, Host, ImplId, KernelError, KernelRow, KernelSpec,
+    Phase, RunOptions, Runner, StopRule, Support, SystemHost,
 };
 
 use crate::{Cell, Event, FoundCounter, PROTOCOL_VERSION, Power, Request, Run, Supported};
@@ -200,28 +200,10 @@ fn lost_row(
     implementation: Option<&ImplId>,
     error: &KernelError,
 ) -> KernelRow {
-    let of = counts(spec);
     let row = KernelRow {
-        spec: spec.clone(),
-        label: spec.to_string(),
-        backend: info.backend.clone(),
-        device: info.id.clone(),
-        device_name: info.name.clone(),
         implementation: implementation.cloned(),
         implementation_id: implementation.map(ToString::to_string),
-        status: RowStatus::Failed,
-        error_code: None,
-        error_message: None,
-        convention: CONVENTION.to_owned(),
-        flop: of.flop,
-        bytes: of.bytes,
-        check_before: None,
-        check_after: None,
-        timing: None,
-        energy: None,
-        energy_reason: None,
-        flags: Vec::new(),
-        environment: info.environment.clone(),
+        ..KernelRow::blank(info, spec)
     };
     row.failed(error)
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use kernels_core::{
     ClockSource, CounterInfo, CounterReading, DeviceKind, EnergyCounter, Inputs, POISON_BYTE, Prepared,
-    Ticket, Timing,
+    RowStatus, Ticket, Timing,
 };
 use serde_json::{Value, json};
 
