@@ -13,10 +13,15 @@ export interface ClaimDifference {
 export interface ClaimComparison {
   readonly values: number;
   readonly differences: readonly ClaimDifference[];
+  /** Metrics that come out and are claimed of no cell, by their ids: whoever claims less claims nothing wrong. */
+  readonly unclaimed_metrics: readonly string[];
 }
 
 export interface ClaimOptions {
-  /** What comes out and isn't claimed: `ignore` where the claim was made by an earlier version, which had fewer figures. */
+  /**
+   * What else comes out and isn't claimed: `ignore` where the claim was made by another version, which may have told less.
+   * Members of lists, as cells are, are never ignored.
+   */
   readonly unclaimed: 'refuse' | 'ignore';
 }
 
@@ -30,8 +35,29 @@ export function compareClaims(
   { unclaimed }: ClaimOptions,
 ): ClaimComparison {
   const differences: ClaimDifference[] = [];
-  const values = compare({ claimed, found }, [], { differences, unclaimed });
-  return { values, differences };
+  const silent = silentMetrics(claimed, found);
+  const values = compare({ claimed, found }, [], { differences, unclaimed, silent });
+  return { values, differences, unclaimed_metrics: [...silent] };
+}
+
+/** Members that hold figures by the ids of metrics. */
+const figureMembers: ReadonlySet<string> = new Set(['metrics', 'values']);
+
+/** Ids below the members of figures of a tree. */
+function metricIds(tree: unknown, ids = new Set<string>()): Set<string> {
+  if (!isTree(tree)) return ids;
+  for (const [key, value] of Object.entries(tree)) {
+    if (figureMembers.has(key) && isTree(value) && !Array.isArray(value))
+      for (const id of Object.keys(value)) ids.add(id);
+    metricIds(value, ids);
+  }
+  return ids;
+}
+
+/** Metrics that come out and stand nowhere in the claim. One that is claimed of some cells is missed in the others. */
+function silentMetrics(claimed: unknown, found: unknown): ReadonlySet<string> {
+  const known = metricIds(claimed);
+  return new Set([...metricIds(found)].filter((id) => !known.has(id)));
 }
 
 interface Pair {
@@ -41,13 +67,13 @@ interface Pair {
 
 interface Comparing extends ClaimOptions {
   readonly differences: ClaimDifference[];
+  readonly silent: ReadonlySet<string>;
 }
 
 function compare({ claimed, found }: Pair, path: readonly string[], comparing: Comparing): number {
   if (isTree(claimed) && isTree(found) && Array.isArray(claimed) === Array.isArray(found)) {
-    const more = comparing.unclaimed === 'refuse' || Array.isArray(found) ? Object.keys(found) : [];
     let values = 0;
-    for (const key of new Set([...Object.keys(claimed), ...more])) {
+    for (const key of new Set([...Object.keys(claimed), ...foundKeys(found, path, comparing)])) {
       const pair = { claimed: claimed[key], found: found[key] };
       values += compare(pair, [...path, nameOf(pair, key)], comparing);
     }
@@ -55,6 +81,14 @@ function compare({ claimed, found }: Pair, path: readonly string[], comparing: C
   }
   if (!same(claimed, found)) comparing.differences.push({ path: path.join('.'), claimed, found });
   return 1;
+}
+
+/** Members of what came out that a claim must have. */
+function foundKeys(found: Tree, path: readonly string[], { unclaimed, silent }: Comparing): string[] {
+  if (Array.isArray(found)) return Object.keys(found);
+  if (unclaimed === 'ignore') return [];
+  const keys = Object.keys(found);
+  return figureMembers.has(path.at(-1) ?? '') ? keys.filter((key) => !silent.has(key)) : keys;
 }
 
 type Tree = Readonly<Record<string, unknown>>;

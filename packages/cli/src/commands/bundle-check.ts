@@ -34,7 +34,8 @@ const help = `
 Checked, in this order: that the archive holds plain files alone, within its folder, of the sizes and sha256 that it lists;
 that the run is whole and unchanged, as \`perwatt verify\` does; that the energy of every query and the meters of every cell
 come out of the raw samples and the spans of the calls; and that every figure of the results that are claimed comes out
-again. The first difference of each is named.
+again. The first difference of each is named. A metric that is claimed of no cell, because the sender's version had none of
+it, is noted and no problem.
 
 Exit codes: 0 everything holds, 1 something does not.
 
@@ -79,6 +80,8 @@ interface Checked {
   readonly energy: Pick<EnergyRecheck, 'queries' | 'sittings' | 'notes'>;
   /** Values of the results that were held against each other. */
   readonly values: number;
+  /** Metrics that come out here and are not claimed, as those of a later version are. */
+  readonly unclaimed_metrics: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -101,6 +104,7 @@ async function checkUnpacked(
     rows: verified.rows,
     energy: { queries: energy.queries, sittings: energy.sittings, notes: energy.notes },
     values: claims.values,
+    unclaimed_metrics: claims.unclaimed_metrics,
     problems: [
       ...problems.map((text) => `archive: ${text}`),
       ...verified.findings
@@ -138,12 +142,14 @@ function withoutDefinitions(results: unknown): unknown {
 function print(
   io: Io,
   file: string,
-  { run_id, files, bytes, rows, energy, values, problems }: Checked,
+  { run_id, files, bytes, rows, energy, values, unclaimed_metrics, problems }: Checked,
 ): void {
   for (const text of problems.slice(0, MOST_LINES)) io.print(`problem ${text}`);
   if (problems.length > MOST_LINES)
     io.print(`and ${problems.length - MOST_LINES} more problems; --json has all`);
   for (const note of energy.notes) io.print(`note ${note}`);
+  if (unclaimed_metrics.length > 0)
+    io.print(`note metrics that come out here and are not claimed: ${unclaimed_metrics.join(', ')}`);
   io.print(`${file}: run ${run_id}, ${files} files, ${bytes} bytes, ${rows} rows`);
   io.print(
     `worked out again: ${energy.queries} queries in ${energy.sittings} sittings from the samples, ${values} values of the results`,

@@ -26,16 +26,22 @@ const VERSION = '0.1.0-test';
 
 let root = '';
 let run = '';
+/** Version that packed the golden run: a check by the same one is strict. */
+let packedBy = '';
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'perwatt-bundle-'));
   await unpackBundle(golden, { into: join(root, 'golden'), most_bytes: 1e9 });
   run = join(root, 'golden/run');
+  packedBy = openRun(run).manifest.perwatt_version;
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-async function bundle(...args: readonly string[]) {
+const bundle = (...args: readonly string[]) => bundleAs(VERSION, ...args);
+
+/** The same as a version would do it. */
+async function bundleAs(version: string, ...args: readonly string[]) {
   const { io, result } = recordedIo({ cwd: root });
-  await bundleCommand(io, VERSION)
+  await bundleCommand(io, version)
     .exitOverride()
     .parseAsync([...args], { from: 'user' });
   return { code: result.code, out: result.out.join('\n'), err: result.err.join('\n') };
@@ -178,6 +184,35 @@ describe('a check finds', () => {
       expect.stringContaining('better_than_all: true is claimed, nothing comes out'),
     ]);
     expect(cellsOf(join(root, 'extra'))).toHaveLength(2);
+  });
+});
+
+describe('a claim that says less', () => {
+  type Claim = {
+    cells: {
+      metrics: Record<string, unknown>;
+      by_repeat: { values: Record<string, unknown> }[];
+      verdict?: unknown;
+    }[];
+  };
+  const without = (metric: string, cells: Claim['cells']) => {
+    for (const cell of cells) {
+      delete cell.metrics[metric];
+      for (const { values } of cell.by_repeat) delete values[metric];
+    }
+  };
+
+  // biome-ignore format: a table is read in columns
+  test.each<[string, (claim: Claim) => void, number, RegExp, string]>([
+    ['without a metric',               ({ cells }) => without('calls_per_query', cells),             0, /^note metrics that come out here and are not claimed: calls_per_query$/m, 'an earlier state of the version had none of it'],
+    ['without a metric of one cell',   ({ cells }) => without('calls_per_query', cells.slice(0, 1)), 1, /calls_per_query: nothing is claimed/,   'what is claimed of some is missed in others'],
+    ['without a verdict',              ({ cells }) => { delete cells[0]!.verdict; },                 1, /verdict\.\w+: nothing is claimed|verdict: nothing is claimed/, 'no figure'],
+    ['without a cell',                 (claim) => { claim.cells.pop(); },                            1, /nothing is claimed/,                    'cells are never left out unseen'],
+  ])('%s ends with the code it should: %s', async (name, edit, wanted, text) => {
+    const file = changed(`less-${name.replaceAll(' ', '-')}`, (folder) => editResults(folder, edit as never), { honest: true });
+    const { code, out } = await bundleAs(packedBy, 'check', file);
+    expect(out).toMatch(text);
+    expect(code).toBe(wanted);
   });
 });
 
