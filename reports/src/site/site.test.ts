@@ -180,6 +180,19 @@ const evaluate = <T>(page: Page, expression: string): Promise<T> => page.evaluat
 /** A loaded machine draws late. */
 const patiently = { timeout: 20_000 };
 const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+const undrawn = 'document.querySelectorAll(".plot:empty").length';
+/** Scrolls past every figure of a page, as a reader would, until all are drawn. */
+async function comeNearAll(page: Page): Promise<void> {
+  const places = page.locator('.plot');
+  for (let i = 0; i < (await places.count()); i++) {
+    const place = places.nth(i);
+    await place.scrollIntoViewIfNeeded();
+    await expect
+      .poll(() => evaluate<number>(page, undrawn), patiently)
+      .toBeLessThanOrEqual((await places.count()) - i - 1);
+  }
+  await page.evaluate('scrollTo(0, 0)');
+}
 const axe = here ? readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8') : '';
 
 async function findings(page: Page): Promise<string[]> {
@@ -202,7 +215,8 @@ describe.skipIf(!here)('in a browser', { timeout: 300_000 }, () => {
         expect(await evaluate(page, 'typeof window.broken'), name).toBe('undefined');
         expect(await page.locator('img').count(), name).toBe(0);
         expect(await evaluate<number>(page, overflow), name).toBe(0);
-        expect(await evaluate<number>(page, 'document.querySelectorAll(".plot:empty").length'), name).toBe(0);
+        await comeNearAll(page);
+        expect(await evaluate<number>(page, undrawn), name).toBe(0);
         if (site === 'plain') expect(await findings(page), name).toEqual([]);
         await page.setViewportSize({ width: 360, height: 800 });
         await expect
@@ -213,6 +227,27 @@ describe.skipIf(!here)('in a browser', { timeout: 300_000 }, () => {
       }
     },
   );
+
+  test('figures are drawn when the reader comes near them, in places that keep their size, and all of them for print', async () => {
+    const { page, trouble } = await open('plain', 'models');
+    const figures = await page.locator('.plot').count();
+    expect(figures).toBeGreaterThan(2);
+    const heights = () =>
+      evaluate<string>(page, `[...document.querySelectorAll('.plot')].map((p) => p.offsetHeight).join()`);
+    const reserved = await heights();
+    expect(await evaluate<number>(page, undrawn)).toBeGreaterThan(0);
+    expect(await evaluate<number>(page, undrawn)).toBeLessThan(figures);
+    await page.pdf();
+    await expect.poll(() => evaluate<number>(page, undrawn), patiently).toBe(0);
+    expect(await heights()).toBe(reserved);
+    await page.context().close();
+
+    const again = await open('plain', 'models');
+    await comeNearAll(again.page);
+    expect(await evaluate<number>(again.page, undrawn)).toBe(0);
+    expect([...trouble, ...again.trouble]).toEqual([]);
+    await again.page.context().close();
+  });
 
   test('the dark page is dark, readable, and the reader may choose otherwise', async () => {
     const { page } = await open('plain', cellsOf('plain')[0]!, { dark: true });
