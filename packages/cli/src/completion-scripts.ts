@@ -20,6 +20,14 @@ const chosen = (nodes: readonly CompletionNode[]) =>
       .map(({ name, choices }) => ({ at: `${path} ${name}`, choices })),
   );
 
+/** Options of any value, by `<path> <option>`: what follows them is a file, if anything is known of it. */
+const openOptions = (nodes: readonly CompletionNode[]): string[] =>
+  nodes.flatMap(({ path, options }) =>
+    options
+      .filter(({ takes, choices }) => takes && choices.length === 0)
+      .map(({ name }) => `${path} ${name}`),
+  );
+
 const wordsOf = ({ commands, options, choices }: CompletionNode): string[] => [
   ...commands.map(({ name }) => name),
   ...choices,
@@ -42,6 +50,7 @@ ${chosen(nodes)
       `    ${quoted(at)}) COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$cur")); return ;;`,
   )
   .join('\n')}
+    ${openOptions(nodes).map(quoted).join('|')}) COMPREPLY=(); return ;;
   esac
   case "$at" in
 ${nodes.map((node) => `    ${quoted(node.path)}) words=${quoted(wordsOf(node).join(' '))} ;;`).join('\n')}
@@ -57,7 +66,7 @@ const described = (name: string, about: string): string =>
   quoted(`${name.replaceAll(':', '\\:')}:${about.replaceAll(':', '\\:')}`);
 
 function zshScript(nodes: readonly CompletionNode[]): string {
-  const cases = nodes.map(({ path, commands, options, choices }) => {
+  const cases = nodes.map(({ path, commands, options, choices, files }) => {
     const first = [
       ...commands.map(({ name, about }) => described(name, about)),
       ...choices.map((name) => described(name, '')),
@@ -65,12 +74,12 @@ function zshScript(nodes: readonly CompletionNode[]): string {
     const flags = options.map(({ name, about }) => described(name, about));
     return `    ${quoted(path)})
       commands=(${first.join(' ')})
-      options=(${flags.join(' ')}) ;;`;
+      options=(${flags.join(' ')})${files ? ' files=1' : ''} ;;`;
   });
   return `#compdef perwatt
 # Completions of perwatt for zsh.
 _perwatt() {
-  local at=perwatt word
+  local at=perwatt word files=0 ret=1
   local -a commands options
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$at $word" in
@@ -81,24 +90,27 @@ _perwatt() {
 ${chosen(nodes)
   .map(({ at, choices }) => `    ${quoted(at)}) compadd -- ${choices.map(quoted).join(' ')}; return ;;`)
   .join('\n')}
+    ${openOptions(nodes).map(quoted).join('|')}) _files; return ;;
   esac
   case "$at" in
 ${cases.join('\n')}
   esac
-  [[ \${#commands} -gt 0 ]] && _describe -t commands command commands
-  _describe -o -t options option options
-  _files
+  [[ \${#commands} -gt 0 ]] && _describe -t commands command commands && ret=0
+  _describe -o -t options option options && ret=0
+  (( files )) && _files && ret=0
+  return ret
 }
 if [[ "\${funcstack[1]}" = _perwatt ]]; then _perwatt "$@"; else compdef _perwatt perwatt; fi
 `;
 }
 
 function fishScript(nodes: readonly CompletionNode[]): string {
-  const lines = nodes.flatMap(({ path, commands, options, choices }) => {
+  const lines = nodes.flatMap(({ path, commands, options, choices, files }) => {
     const at = `complete -c perwatt -n ${fishQuoted(`__perwatt_at ${fishQuoted(path)}`)}`;
     return [
-      ...commands.map(({ name, about }) => `${at} -f -a ${fishQuoted(name)} -d ${fishQuoted(about)}`),
-      ...choices.map((name) => `${at} -f -a ${fishQuoted(name)}`),
+      ...(files ? [] : [`${at} -f`]),
+      ...commands.map(({ name, about }) => `${at} -a ${fishQuoted(name)} -d ${fishQuoted(about)}`),
+      ...choices.map((name) => `${at} -a ${fishQuoted(name)}`),
       ...options.map(({ name, about, takes, choices: values }) => {
         const flag = name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`;
         const value = values.length > 0 ? ` -x -a ${fishQuoted(values.join(' '))}` : takes ? ' -r' : '';

@@ -19,6 +19,8 @@ export interface CompletionNode {
   readonly options: readonly CompletionOption[];
   /** Values that an argument may have. */
   readonly choices: readonly string[];
+  /** Whether an argument may be anything else, such as a file. */
+  readonly files: boolean;
 }
 
 const firstSentence = (text: string): string => text.split(/[;.(\n]/)[0]?.trim() ?? '';
@@ -41,8 +43,20 @@ const optionOf = ({
 export function completionNodes(program: string, commands: readonly Command[]): CompletionNode[] {
   const help: CompletionOption = { name: '--help', about: 'How it is used', takes: false, choices: [] };
   const version: CompletionOption = { name: '--version', about: 'The version', takes: false, choices: [] };
+  const verbose: CompletionOption = {
+    name: '--verbose',
+    about: 'Add the causes of an error',
+    takes: false,
+    choices: [],
+  };
   return [
-    { path: program, commands: commands.map(named), options: [help, version], choices: [] },
+    {
+      path: program,
+      commands: commands.map(named),
+      options: [verbose, help, version],
+      choices: [],
+      files: false,
+    },
     ...commands.flatMap((command) => nodesOf(program, command, help)),
   ];
 }
@@ -53,8 +67,9 @@ function nodesOf(parent: string, command: Command, help: CompletionOption): Comp
   const path = `${parent} ${command.name()}`;
   const options = [...command.options.filter(({ hidden }) => !hidden).map(optionOf), help];
   const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
+  const files = command.registeredArguments.some(({ argChoices = [] }) => argChoices.length === 0);
   return [
-    { path, commands: command.commands.map(named), options, choices },
+    { path, commands: command.commands.map(named), options, choices, files },
     ...command.commands.flatMap((sub) => nodesOf(path, sub, help)),
   ];
 }

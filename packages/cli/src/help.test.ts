@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shells } from './completion-scripts.js';
@@ -88,10 +89,73 @@ describe('completions', () => {
     [['bundle', 'check', '--in'],               ['--into'],                      'an option of it'],
     [['results', 'runs/x', '--format', ''],     ['table', 'md', 'csv', 'json'],  'values of an option'],
     [['completions', 'z'],                      ['zsh'],                         'values of an argument'],
-    [['--ver'],                                 ['--version'],                   'an option of the program'],
+    [['--vers'],                                ['--version'],                   'an option of the program'],
     [['run', 'file with a blank', 'x'],         [''],                            'nothing of ours: a file'],
+    [['export', 'x', '--out', ''],              [''],                            'a file after an option of any value'],
   ])('in bash %j gives %j: %s', (words, wanted, _why) => {
     expect(inBash(...words)).toEqual(wanted);
+  });
+
+  const drive = fileURLToPath(new URL('complete-in-zsh.fixture.zsh', import.meta.url));
+  const has = (shell: string): boolean => {
+    try {
+      execFileSync(shell, ['--version'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      process.stderr.write(`skipped: completions in ${shell}, because it is not installed\n`);
+      return false;
+    }
+  };
+
+  /** What a line is completed with where the shell stands in a folder of one file, `a-file`. */
+  const inShell: Readonly<Record<'zsh' | 'fish', (line: string) => string[]>> = {
+    zsh(line) {
+      const out = join(root, 'completed');
+      execFileSync('zsh', ['-f', drive, join(root, 'zsh'), out, line], {
+        cwd: join(root, 'place'),
+        timeout: 60_000,
+      });
+      return readFileSync(out, 'utf8').trim().split('\n').slice(0, -1);
+    },
+    fish(line) {
+      const program = `source ${root}/fish; complete -C${JSON.stringify(line)}`;
+      const cwd = join(root, 'place');
+      const env = { ...process.env, HOME: cwd };
+      return execFileSync('fish', ['--no-config', '-c', program], {
+        cwd,
+        env,
+        encoding: 'utf8',
+        timeout: 60_000,
+      })
+        .trim()
+        .split('\n')
+        .map((text) => text.split('\t')[0] ?? '');
+    },
+  };
+
+  // biome-ignore format: a table is read in columns
+  const lines: readonly (readonly [line: string, wanted: readonly string[], why: string])[] = [
+    ['perwatt bun',                    ['bundle'],                      'a command'],
+    ['perwatt --ver',                  ['--verbose', '--version'],      'options of the program'],
+    ['perwatt a-f',                    [],                              'no file where only commands may stand'],
+    ['perwatt bundle ch',              ['check'],                       'a command of a command'],
+    ['perwatt bundle a-',              ['a-file'],                      'a file where a command has both'],
+    ['perwatt bundle check --in',      ['--into'],                      'an option of it'],
+    ['perwatt results x --format ',    ['csv', 'json', 'md', 'table'],  'values of an option'],
+    ['perwatt export x --out ',        ['a-file'],                      'a file after an option of any value'],
+    ['perwatt completions ',           ['bash', 'fish', 'zsh'],         'values of an argument, and no file'],
+    ['perwatt kernels ro',             ['roofline'],                    'a command of another command'],
+  ];
+  describe.each(['zsh', 'fish'] as const)('in %s', (shell) => {
+    test.skipIf(!has(shell)).each(lines)('%j gives %j: %s', { timeout: 60_000 }, (line, wanted) => {
+      mkdirSync(join(root, 'place'), { recursive: true });
+      writeFileSync(join(root, 'place/a-file'), '');
+      expect(
+        inShell[shell](line)
+          .filter((word) => word !== '')
+          .sort(),
+      ).toEqual(wanted);
+    });
   });
 
   /** Words of commands and options that a script lacks. */
