@@ -271,6 +271,13 @@ export {
   type SensorBand,
   sensorBandOf,
 } from './stats/comparison-verdict.js';
+export {
+  type CoverageFit,
+  type CoverageLaw,
+  type CoveragePoint,
+  coverageAt,
+  fitCoverageLaw,
+} from './stats/coverage-law.js';
 export { type CrossedEstimate, crossedEstimate, type IntervalScale } from './stats/crossed-estimate.js';
 export { createExactSum, type ExactSum } from './stats/exact-sum.js';
 export { hierarchicalBootstrap } from './stats/hierarchical-bootstrap.js';
