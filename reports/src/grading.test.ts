@@ -5,6 +5,7 @@ import type { GradeRow, TextRow } from '@perwatt/core';
 import { type CellFile, type RunFolder, SegmentWriter } from '@perwatt/records';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildResults } from './build-results.js';
+import { gradedRun, gradeRows } from './graded-run.fixture.js';
 import type { Grading } from './grading.js';
 import { reportPage } from './page.js';
 import { resultsCsv } from './results-csv.js';
@@ -17,66 +18,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-type Verdicts = readonly (readonly [
-  item: string,
-  repeat: number,
-  verdict: string,
-  change?: Partial<GradeRow>,
-])[];
-
-const rowsOf = (cell: CellFile, verdicts: Verdicts, same: Partial<GradeRow>): GradeRow[] =>
-  verdicts.map(([item_id, repeat, verdict, change]) => ({
-    run_id: cell.run_id,
-    cell_id: cell.cell_id,
-    query_id: `${cell.cell_id}/${item_id}/${repeat}`,
-    item_id,
-    sitting: 0,
-    pass: 0,
-    grader: 'numeric',
-    grader_version: 1,
-    mode: 'robust',
-    verdict,
-    score: verdict === 'unscored' ? null : verdict === 'correct' ? 1 : 0,
-    extracted: null,
-    span_start: null,
-    span_end: null,
-    rule: 'numeric.format',
-    call_id: null,
-    answer: null,
-    answer_class: null,
-    salvaged: null,
-    reason: null,
-    flags: null,
-    known_bad: item_id === 'bad',
-    ...same,
-    ...change,
-  }));
-
-/** A run whose first cell has these grades. */
-function runWith(
+const runWith = (
   name: string,
   gradesOf: (cell: CellFile) => readonly GradeRow[],
   change: Partial<CellFile> = {},
-) {
-  const run = syntheticRun({ root: join(root, name), items: 4, models: ['m'], strategies: ['single'] });
-  const [cell] = run.cells();
-  const writer = SegmentWriter.create({
-    folder: run.cellFolder(cell!.cell_id),
-    file: 'grades-0.arrows',
-    table: 'grades',
-    sitting: 0,
-    metadata: {},
-  });
-  writer.append(gradesOf(cell!));
-  run.writeCell({ ...cell!, segments: [...cell!.segments, writer.close()], ...change });
-  return { run, cell_id: cell!.cell_id };
-}
+) => gradedRun(join(root, name), gradesOf, change);
 
 const gradingIn = (run: RunFolder, cell_id: string): Grading | null =>
   buildResults(run).cells.find((cell) => cell.cell_id === cell_id)?.grading ?? null;
 
 const both: (cell: CellFile) => GradeRow[] = (cell) => [
-  ...rowsOf(
+  ...gradeRows(
     cell,
     [
       ['a', 0, 'correct'],
@@ -86,7 +38,7 @@ const both: (cell: CellFile) => GradeRow[] = (cell) => [
     ],
     {},
   ),
-  ...rowsOf(
+  ...gradeRows(
     cell,
     [
       ['a', 0, 'correct'],
@@ -132,8 +84,8 @@ test('the headline is the mode of the cell; a later grading stands behind, one t
   };
   const late = (cell: CellFile) => [
     ...both(cell),
-    ...rowsOf(cell, [['a', 0, 'incorrect']], { pass: 1, grader_version: 2 }),
-    ...rowsOf(cell, [['a', 0, 'correct']], { pass: 2, grader_version: 2 }),
+    ...gradeRows(cell, [['a', 0, 'incorrect']], { pass: 1, grader_version: 2 }),
+    ...gradeRows(cell, [['a', 0, 'correct']], { pass: 2, grader_version: 2 }),
   ];
   const { run, cell_id } = runWith('late', late);
   const cell = run.readCell(cell_id);
@@ -154,7 +106,7 @@ test('the headline is the mode of the cell; a later grading stands behind, one t
 
 test('repeats are attempts: avg, pass, all and majority over the classes of answers', () => {
   const { run, cell_id } = runWith('attempts', (cell) =>
-    rowsOf(
+    gradeRows(
       cell,
       [
         ['a', 0, 'correct', { answer_class: 0 }],
@@ -186,7 +138,7 @@ test('repeats are attempts: avg, pass, all and majority over the classes of answ
 test('attempts within a query take the place of repeats, and change no figure of the answers', () => {
   const { run, cell_id } = runWith('within', (cell) => [
     ...both(cell),
-    ...rowsOf(
+    ...gradeRows(
       cell,
       [
         ['a', 0, 'correct', { call_id: '0', answer_class: 0 }],

@@ -1,6 +1,7 @@
 import { type GraderMode, type Verdict, verdicts } from '@perwatt/core';
-import { type Accuracy, accuracyOf, majorityAtK, passAllK, passAtK, scoreSums } from '@perwatt/metrics';
+import { type Accuracy, accuracyOf, scoreSums } from '@perwatt/metrics';
 import { type CellFile, type ColumnContent, type RunFolder, readCellColumns } from '@perwatt/records';
+import { type Attempt, type AttemptFigures, attemptFigures } from './grading-attempts.js';
 import { createTextIndex } from './text-index.js';
 
 /** A share 0…1 with its 95 % interval and the queries behind it; null where there are none. */
@@ -23,27 +24,6 @@ export interface ModeFigures {
   readonly verdicts: Readonly<Record<Verdict, number>>;
   /** Over repeats of items and the attempts of strategies that make several; null where no item has two. */
   readonly attempts: AttemptFigures | null;
-}
-
-/** Means over the items with at least k attempts: the calls that stood for an answer where there are several, else the repeats. */
-export interface AttemptFigures {
-  /** Most attempts that every item has. */
-  readonly k: number;
-  readonly items: number;
-  /** Mean score of all attempts, each item counting once. */
-  readonly avg_at_k: number | null;
-  readonly at: readonly AttemptsAt[];
-}
-
-/** Chances with k attempts drawn from those there are. */
-export interface AttemptsAt {
-  readonly k: number;
-  /** At least one is right. */
-  readonly pass_at_k: number | null;
-  /** All are right. */
-  readonly pass_all_k: number | null;
-  /** The answer that most give is right; ties are shared. Null where answers have no classes. */
-  readonly maj_at_k: number | null;
 }
 
 /** The grades of a cell: the headline's, the other mode's, and those of later gradings. */
@@ -160,11 +140,6 @@ function counted(found: readonly string[]): Record<Verdict, number> {
   return counts;
 }
 
-interface Attempt {
-  readonly score: number;
-  readonly answer_class: number | null;
-}
-
 function attemptsOf(
   { columns, item, seed }: GradeTable,
   rows: readonly number[],
@@ -180,40 +155,7 @@ function attemptsOf(
     list.push({ score: own, answer_class });
     byItem.set(item[row] ?? 0, list);
   }
-  const lists = [...byItem.values()];
-  const k = lists.reduce((least, { length }) => Math.min(least, length), Number.POSITIVE_INFINITY);
-  if (!(k >= 2 && Number.isFinite(k))) return null;
-  const avg_at_k = mean(lists.map((list) => mean(list.map((own) => own.score))));
-  return { k, items: lists.length, avg_at_k, at: sizes(k).map((size) => attemptsAt(lists, size, seed)) };
-}
-
-/** 1, 2, 4, 8 … and k itself. */
-function sizes(k: number): number[] {
-  const own: number[] = [];
-  for (let size = 1; size < k; size *= 2) own.push(size);
-  return [...own, k];
-}
-
-function attemptsAt(lists: readonly (readonly Attempt[])[], k: number, seed: number): AttemptsAt {
-  const right = (list: readonly Attempt[]) => list.filter(({ score }) => score === 1).length;
-  const classed = lists.some((list) => list.some(({ answer_class }) => answer_class !== null));
-  const majority = (list: readonly Attempt[]) => majorityAtK(list, { k, ties: 'shared', seed });
-  return {
-    k,
-    pass_at_k: mean(lists.map((list) => passAtK(list.length, right(list), k))),
-    pass_all_k: mean(lists.map((list) => passAllK(list.length, right(list), k))),
-    maj_at_k: classed ? mean(lists.map(majority)) : null,
-  };
-}
-
-/** Null where one is unknown. */
-function mean(values: readonly (number | null)[]): number | null {
-  let sum = 0;
-  for (const value of values) {
-    if (value === null) return null;
-    sum += value;
-  }
-  return values.length === 0 ? null : sum / values.length;
+  return attemptFigures([...byItem.values()], seed);
 }
 
 /** How the two modes of the run itself stand to each other, by query. */

@@ -1,6 +1,7 @@
 import type { Verdict } from '@perwatt/core';
 import { DASH, formatNumber, formatPercent, formatShare } from './format.js';
-import type { AttemptFigures, Grading, ModeFigures, Share } from './grading.js';
+import type { Grading, ModeFigures, Share } from './grading.js';
+import type { AttemptFigures } from './grading-attempts.js';
 import { type Html, html } from './html.js';
 import { breakable } from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
