@@ -95,7 +95,7 @@ test.each<[model: string, more: string, place: string]>([
 
 // biome-ignore format: a table is read in columns
 test.each<[wanted: string, problem: string]>([
-  ['{ name: "H100(" }',                   'expect.name: not a regular expression'],
+  ['{ name: "H100(" }',                   'expect.name "H100(": not a regular expression'],
   ['{ count: 2 }',                        'give name, memory_gib or power_limit_w'],
   ['{ memory_gib: { min: 9, max: 8 } }',  '`max` is below `min`'],
   ['{ memory_gb: 80 }',                      'unknown key axes.accelerator[0].expect.memory_gb; did you mean "memory_gib"?'],

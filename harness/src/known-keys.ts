@@ -2,6 +2,7 @@ import { matrixJsonSchema } from '@perwatt/core';
 
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
+  readonly propertyNames?: { readonly enum?: readonly string[] };
   readonly additionalProperties?: Node | boolean;
   readonly items?: Node;
   readonly anyOf?: readonly Node[];
@@ -26,5 +27,12 @@ function within(node: Node, step: PropertyKey): Node[] {
 export function knownKeys(path: readonly PropertyKey[]): string[] {
   let nodes = alternatives(matrixJsonSchema());
   for (const step of path) nodes = nodes.flatMap((node) => within(node, step)).flatMap(alternatives);
-  return [...new Set(nodes.flatMap(({ properties = {} }) => Object.keys(properties)))];
+  return [
+    ...new Set(
+      nodes.flatMap(({ properties = {}, propertyNames }) => [
+        ...Object.keys(properties),
+        ...(propertyNames?.enum ?? []),
+      ]),
+    ),
+  ];
 }

@@ -1,4 +1,4 @@
-import { didYouMean, MatrixFile, PerwattError } from '@perwatt/core';
+import { didYouMean, issueText, issueWords, MatrixFile, PerwattError } from '@perwatt/core';
 import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { knownKeys } from './known-keys.js';
@@ -21,14 +21,14 @@ export function parseMatrix(text: string, file: string): MatrixFile {
   if (doc.errors.length > 0) {
     throw invalid(
       file,
-      doc.errors.map((e) => ({ line: lineAt(e.pos[0]), text: e.message })),
+      doc.errors.map((e) => ({ line: lineAt(e.pos[0]), text: syntaxText(e) })),
     );
   }
   const lineOf = (path: readonly PropertyKey[]) => {
     const offset = offsetOf(doc.contents, path);
     return offset === null ? null : lineAt(offset);
   };
-  const parsed = MatrixFile.safeParse(valuesOf(doc, file) ?? {});
+  const parsed = MatrixFile.safeParse(valuesOf(doc, file) ?? {}, { error: issueWords, reportInput: true });
   if (!parsed.success)
     throw invalid(
       file,
@@ -37,6 +37,19 @@ export function parseMatrix(text: string, file: string): MatrixFile {
   const problems = crossChecks(parsed.data).map(({ path, text }) => ({ line: lineOf(path), text }));
   if (problems.length > 0) throw invalid(file, problems);
   return parsed.data;
+}
+
+/** What mends a mistake of syntax, by the parser's name for it. */
+const remedies: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'entries of one mapping or list begin in one column',
+  BLOCK_AS_IMPLICIT_KEY: 'put a text with ": " in it in quotes',
+  DUPLICATE_KEY: 'a key may stand once; join what stands under it',
+  TAB_AS_INDENT: 'indent with blanks',
+};
+
+function syntaxText({ code, message }: Pick<Document['errors'][number], 'code' | 'message'>): string {
+  const remedy = remedies[code];
+  return remedy === undefined ? lower(message) : `${lower(message)}: ${remedy}`;
 }
 
 /** Most times that aliases may be resolved: far more than people write, far less than a file made to fill the memory. */
@@ -83,7 +96,7 @@ function problemsOf(issue: z.core.$ZodIssue, lineOf: LineOf): Problem[] {
     return meant.flatMap((inner) =>
       problemsOf({ ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue, lineOf),
     );
-  return [{ line: lineOf(issue.path), text: `${place(issue.path)}: ${lower(issue.message)}` }];
+  return [{ line: lineOf(issue.path), text: issueText(place(issue.path), issue) }];
 }
 
 /** What is wrong with the form of a key of several forms that was most likely meant; null when none is of its type. */

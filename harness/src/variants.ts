@@ -2,11 +2,14 @@ import {
   type AcceleratorEntry,
   type EndpointEntry,
   type EngineEntry,
+  issueText,
+  issueWords,
   MatrixFile,
   type ModelEntry,
   PerwattError,
   type StrategyEntry,
 } from '@perwatt/core';
+import { place } from './matrix-checks.js';
 import type { Point } from './points.js';
 
 /** What a cell is made of once its variant's settings are merged in. */
@@ -41,7 +44,7 @@ export function mergeVariant(p: Point, matrix: MatrixFile): Merged {
     if (name === undefined || entry === undefined) throw fail(`the model has no entry of \`${section}\``);
     return { [section]: { ...matrix[section], [name]: merge(entry, more, fail) } };
   };
-  const parsed = MatrixFile.safeParse({
+  const merged = {
     ...matrix,
     ...named('endpoints', toEndpoint, variant.endpoint),
     ...named('engines', toEngine, variant.engine),
@@ -51,9 +54,10 @@ export function mergeVariant(p: Point, matrix: MatrixFile): Merged {
       accelerator: [merge(p.accelerator, variant.accelerator, fail)],
       strategy: [merge(p.strategy, variant.strategy, fail)],
     },
-  });
+  };
+  const parsed = MatrixFile.safeParse(merged, { error: issueWords, reportInput: true });
   const issue = parsed.error?.issues[0];
-  if (!parsed.success) throw fail(`${issue?.path.join('.')}: ${issue?.message}`);
+  if (!parsed.success) throw fail(issue === undefined ? 'invalid' : issueText(place(issue.path), issue));
   const [mergedModel = p.model] = parsed.data.axes.model;
   const [accelerator = p.accelerator] = parsed.data.axes.accelerator;
   const [strategy = p.strategy] = parsed.data.axes.strategy;

@@ -1,4 +1,4 @@
-import { AllowedEngines, PerwattError } from '@perwatt/core';
+import { AllowedEngines, issueText, issueWords, PerwattError } from '@perwatt/core';
 import { parseDocument } from 'yaml';
 
 /** The engines that a YAML or JSON text allows. Throws `INPUT_INVALID` with every problem in `file`. */
@@ -6,11 +6,11 @@ export function parseAllowedEngines(text: string, file: string): AllowedEngines 
   const doc = parseDocument(text, { prettyErrors: false, uniqueKeys: true });
   const [syntax] = doc.errors;
   if (syntax !== undefined) throw invalid(file, [syntax.message]);
-  const parsed = AllowedEngines.safeParse(doc.toJS() ?? {});
+  const parsed = AllowedEngines.safeParse(doc.toJS() ?? {}, { error: issueWords, reportInput: true });
   if (parsed.success) return parsed.data;
   throw invalid(
     file,
-    parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'the file'}: ${message}`),
+    parsed.error.issues.map((issue) => issueText(issue.path.map(String).join('.') || 'the file', issue)),
   );
 }
 

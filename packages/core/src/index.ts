@@ -70,6 +70,7 @@ export {
   verdicts,
 } from './grading.js';
 export { Grading } from './grading-file.js';
+export { issueText, issueWords } from './issue-words.js';
 export {
   type ActivationType,
   activationTypes,

@@ -20,9 +20,6 @@ export interface PresetFields {
   readonly cap?: number | undefined;
 }
 
-export const isLoadPreset = (value: unknown): value is LoadPreset =>
-  loadPresets.some((name) => name === value);
-
 /** What a preset stands for, and the keys that mean nothing beside it. */
 const presets: Readonly<
   Record<

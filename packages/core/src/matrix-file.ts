@@ -16,18 +16,21 @@ import {
 import { Grading } from './grading-file.js';
 import { Kernels } from './kernels-file.js';
 import { Arrivals, SloLimits, SteadyRule } from './load.js';
-import { isLoadPreset, loadPresets, presetLoad, presetProblems } from './load-preset.js';
+import { loadPresets, presetLoad, presetProblems } from './load-preset.js';
 import { scopes } from './power.js';
 import { Simulate } from './simulate.js';
 
 /** Version of the matrix file's format. */
 export const MATRIX_VERSION = 1;
 
-const name = z
-  .string()
-  .min(1)
-  .max(80)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:+-]*$/, 'use letters, digits and . _ : + - only');
+const letters = 'use letters, digits and . _ : + - only';
+const named_by = (problem: string) =>
+  z
+    .string()
+    .min(1)
+    .max(80)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._:+-]*$/, problem);
+const name = named_by(letters);
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const when = Condition.optional().describe(
   'Cells that this value exists for: conditions on the other axes; default: all',
@@ -35,7 +38,9 @@ const when = Condition.optional().describe(
 
 const Model = z
   .strictObject({
-    id: name.describe('Name of the model in tables; with no other key, an id of the model catalogue'),
+    id: named_by(
+      `${letters}; a name with "/" goes under \`model\`, beside an \`endpoint\` or \`engine\``,
+    ).describe('Name of the model in tables; with no other key, an id of the model catalogue'),
     path: z.string().optional().describe('Local GGUF file for the embedded engine'),
     endpoint: z.string().optional().describe('Name of an entry of `endpoints` that serves the model'),
     engine: z
@@ -111,37 +116,48 @@ const Strategy = z
   .catchall(z.unknown())
   .describe('Further keys are parameters of the strategy; it rejects those it does not know');
 
-const LoadFields = z.strictObject({
-  id: name.optional().describe('Name in tables; default: `c<concurrency>`, or the kind of the arrivals'),
-  preset: z
-    .enum(loadPresets)
-    .optional()
-    .describe('Load by its MLPerf name; `server` needs `rate_per_s`. Its name alone may stand for it'),
-  rate_per_s: z.number().positive().max(1e6).optional().describe('Calls per second of the preset `server`'),
-  concurrency: z
-    .int()
-    .positive()
-    .max(4096)
-    .default(1)
-    .describe('Queries kept in flight (closed loop); with `arrivals`, room for calls in an embedded engine'),
-  ramp_s: z.number().positive().max(1e6).optional().describe('Time over which a closed loop fills up (s)'),
-  arrivals: Arrivals.optional().describe(
-    'Makes an open loop: when queries are due, whatever the server does',
-  ),
-  cap: z
-    .int()
-    .positive()
-    .max(1e6)
-    .optional()
-    .describe('Most queries in flight in an open loop; those that had to wait are counted'),
-  slo: SloLimits.optional().describe(
-    'Limits of a good call: what goodput counts; changes nothing that is measured',
-  ),
-  steady: SteadyRule.optional().describe(
-    'Rule that cuts the steady window out of the load, for the figures over it; changes nothing that is measured',
-  ),
-  when,
+/** What a part of the file should look like, for a value that is no mapping. */
+const like = (example: string) => ({
+  error: ({ code, input }: { readonly code?: string; readonly input?: unknown }) =>
+    code === 'invalid_type' && input !== undefined ? `write it as ${example}` : undefined,
 });
+
+const LoadFields = z.strictObject(
+  {
+    id: name.optional().describe('Name in tables; default: `c<concurrency>`, or the kind of the arrivals'),
+    preset: z
+      .enum(loadPresets)
+      .optional()
+      .describe('Load by its MLPerf name; `server` needs `rate_per_s`. Its name alone may stand for it'),
+    rate_per_s: z.number().positive().max(1e6).optional().describe('Calls per second of the preset `server`'),
+    concurrency: z
+      .int()
+      .positive()
+      .max(4096)
+      .default(1)
+      .describe(
+        'Queries kept in flight (closed loop); with `arrivals`, room for calls in an embedded engine',
+      ),
+    ramp_s: z.number().positive().max(1e6).optional().describe('Time over which a closed loop fills up (s)'),
+    arrivals: Arrivals.optional().describe(
+      'Makes an open loop: when queries are due, whatever the server does',
+    ),
+    cap: z
+      .int()
+      .positive()
+      .max(1e6)
+      .optional()
+      .describe('Most queries in flight in an open loop; those that had to wait are counted'),
+    slo: SloLimits.optional().describe(
+      'Limits of a good call: what goodput counts; changes nothing that is measured',
+    ),
+    steady: SteadyRule.optional().describe(
+      'Rule that cuts the steady window out of the load, for the figures over it; changes nothing that is measured',
+    ),
+    when,
+  },
+  like('{ concurrency: 4 }'),
+);
 
 /** A load with its preset written out: what is on record is what was sent. */
 const Load = LoadFields.transform((load, context) => {
@@ -153,18 +169,21 @@ const Load = LoadFields.transform((load, context) => {
 
 const Variant = z.strictObject({ id: name.describe('Name in tables'), ...variantShape });
 
-const Endpoint = z.strictObject({
-  url: z
-    .union([
-      z.url({ protocol: /^https?$/ }),
-      z.string().regex(/^recipe:[a-z_]+@.+$/, 'give an http address, or recipe:<id>@<checkpoint>'),
-    ])
-    .describe(
-      'Base address of an OpenAI-compatible server, with /v1; or `recipe:<id>@<checkpoint>`: a policy that `perwatt train` trained',
-    ),
-  api_key_env: z.string().optional().describe('Environment variable that holds the key'),
-  ...callSettings,
-});
+const Endpoint = z.strictObject(
+  {
+    url: z
+      .union([
+        z.url({ protocol: /^https?$/ }),
+        z.string().regex(/^recipe:[a-z_]+@.+$/, 'give an http address, or recipe:<id>@<checkpoint>'),
+      ])
+      .describe(
+        'Base address of an OpenAI-compatible server, with /v1; or `recipe:<id>@<checkpoint>`: a policy that `perwatt train` trained',
+      ),
+    api_key_env: z.string().optional().describe('Environment variable that holds the key'),
+    ...callSettings,
+  },
+  like("{ url: 'http://127.0.0.1:8000/v1' }"),
+);
 
 const meter = {
   id: name.describe('Name of the meter in tables'),
@@ -283,7 +302,7 @@ const named = <T extends z.ZodType>(schema: T) =>
 const axis = <T extends z.ZodType>(schema: T) => z.array(named(schema)).min(1);
 
 const loads = z
-  .array(z.preprocess((value) => (isLoadPreset(value) ? { preset: value } : value), named(Load)))
+  .array(z.preprocess((value) => (typeof value === 'string' ? { preset: value } : value), Load))
   .min(1);
 
 const Point = z

@@ -1,11 +1,11 @@
-import { didYouMean, PerwattError } from '@perwatt/core';
+import { didYouMean, issueText, issueWords, PerwattError } from '@perwatt/core';
 import type * as z from 'zod';
 
 /** Values of a recipe's parameters, defaults filled in. */
 export type RecipeParams = Readonly<Record<string, number | string | boolean>>;
 
 /** All that changes while a recipe trains, by name: what a checkpoint holds. */
-export type TrainerState = Readonly<Record<string, Float64Array | Uint32Array>>;
+export type TrainerState = Readonly<Record<string, Float64Array | Float32Array | Uint32Array>>;
 
 /** What one training step took, and what came of it. Counts are of this step alone. */
 export interface StepRecord {
@@ -74,6 +74,27 @@ export interface PolicyAnswer {
   readonly completion_tokens: number;
 }
 
+/** What one token adds to an answer. */
+export interface PolicyPiece {
+  /** May be empty. */
+  readonly text: string;
+  /** Whether the policy ends its answer with it. */
+  readonly ends: boolean;
+}
+
+/** An answer while it is written. */
+export interface PolicyWriting {
+  readonly prompt_tokens: number;
+  /** A piece a token, drawn when it is asked for. */
+  readonly pieces: Iterable<PolicyPiece>;
+}
+
+/** Steps of a training that learn in a way of their own. */
+export interface RecipePhase {
+  readonly name: string;
+  readonly steps: number;
+}
+
 /** A training procedure on a small real policy. */
 export interface Recipe {
   readonly id: string;
@@ -89,6 +110,8 @@ export interface Recipe {
   parse(input: Readonly<Record<string, unknown>>): RecipeParams;
   /** Training steps in all, and steps between two evaluations. */
   length(params: RecipeParams): { readonly steps: number; readonly eval_every: number };
+  /** Phases in order, which make up all steps; absent for a training of one. Each ends with an evaluation and a checkpoint that is kept. */
+  readonly phases?: (params: RecipeParams) => readonly RecipePhase[];
   /** A trainer before its first step. The same parameters and seed give the same numbers. */
   start(params: RecipeParams, seed: number): Trainer;
   /** What a trained policy gives as a file of another format, with the file's name before `-<training>.json`; absent for most. */
@@ -101,9 +124,13 @@ export interface Recipe {
 export interface PolicyService {
   /** Whether attempts may vote: their answers differ, and none is known to be the right one beforehand. */
   readonly votes: boolean;
+  /** Items that votes are counted on; 300 unless it says otherwise. */
+  readonly vote_items?: number;
   items(seed: number, count: number): readonly RecipeItem[];
   /** Answers one prompt. Null for one that is no item of this recipe. */
   answer(trainer: Trainer, prompt: string, seed: number): PolicyAnswer | null;
+  /** The same answer token by token; absent where a policy has none that could be read while it is written. */
+  write?(trainer: Trainer, prompt: string, seed: number): PolicyWriting | null;
 }
 
 /** One parameter, for people. */
@@ -118,17 +145,19 @@ export interface RecipeSpec<S extends z.ZodObject, T extends Trainer>
   extends Pick<Recipe, 'id' | 'version' | 'title' | 'summary' | 'effort' | 'claims'> {
   readonly params: S;
   readonly length: (params: z.infer<S>) => { readonly steps: number; readonly eval_every: number };
+  readonly phases?: (params: z.infer<S>) => readonly RecipePhase[];
   readonly start: (params: z.infer<S>, seed: number) => T;
   readonly model?: { readonly name: string; readonly of: (trainer: T, seed: number) => unknown };
-  readonly serve?: Pick<PolicyService, 'votes'> & {
+  readonly serve?: Pick<PolicyService, 'votes' | 'vote_items'> & {
     readonly items: PolicyService['items'];
     readonly answer: (trainer: T, prompt: string, seed: number) => PolicyAnswer | null;
+    readonly write?: (trainer: T, prompt: string, seed: number) => PolicyWriting | null;
   };
 }
 
 /** Makes a recipe of its definition: parameters are checked, rewards that are no numbers stop it. */
 export function defineRecipe<S extends z.ZodObject, T extends Trainer>(spec: RecipeSpec<S, T>): Recipe {
-  const { params, length, start, serve, model, ...facts } = spec;
+  const { params, length, phases, start, serve, model, ...facts } = spec;
   const parse = (input: Readonly<Record<string, unknown>>) => parseParams(spec, input);
   const own = new WeakMap<Trainer, T>();
   return {
@@ -136,6 +165,7 @@ export function defineRecipe<S extends z.ZodObject, T extends Trainer>(spec: Rec
     parameters: parametersOf(params),
     parse,
     length: (values) => length(params.parse(values) as z.infer<S>),
+    ...(phases && { phases: (values: RecipeParams) => phases(params.parse(values) as z.infer<S>) }),
     start(values, seed) {
       const trainer = start(params.parse(values) as z.infer<S>, seed);
       const checked = checkedTrainer(spec.id, trainer);
@@ -151,15 +181,27 @@ export function defineRecipe<S extends z.ZodObject, T extends Trainer>(spec: Rec
         },
       },
     }),
-    ...(serve && {
-      serve: {
-        votes: serve.votes,
-        items: serve.items,
-        answer(trainer: Trainer, prompt: string, seed: number) {
-          const inner = own.get(trainer);
-          return inner === undefined ? null : serve.answer(inner, prompt, seed);
-        },
-      },
+    ...(serve && { serve: serviceOf(serve, own) }),
+  };
+}
+
+/** A policy's service to trainers as they are handed out. */
+function serviceOf<T extends Trainer>(
+  { votes, vote_items, items, answer, write }: NonNullable<RecipeSpec<z.ZodObject, T>['serve']>,
+  own: WeakMap<Trainer, T>,
+): PolicyService {
+  const inner = <R>(trainer: Trainer, of: (inner: T) => R): R | null => {
+    const found = own.get(trainer);
+    return found === undefined ? null : of(found);
+  };
+  return {
+    votes,
+    ...(vote_items !== undefined && { vote_items }),
+    items,
+    answer: (trainer, prompt, seed) => inner(trainer, (found) => answer(found, prompt, seed)),
+    ...(write && {
+      write: (trainer: Trainer, prompt: string, seed: number) =>
+        inner(trainer, (found) => write(found, prompt, seed)),
     }),
   };
 }
@@ -178,9 +220,9 @@ function parseParams<S extends z.ZodObject, T extends Trainer>(
         hint: `Name one of: ${names.join(', ')}.`,
       },
     );
-  const result = params.safeParse(input);
+  const result = params.safeParse(input, { error: issueWords, reportInput: true });
   if (result.success) return result.data as RecipeParams;
-  const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const problems = result.error.issues.map((issue) => issueText(issue.path.join('.'), issue));
   throw new PerwattError('INPUT_INVALID', `recipe ${id}: ${problems.join('; ')}`);
 }
 

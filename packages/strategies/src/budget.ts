@@ -1,5 +1,5 @@
 import type { CallRequest, CallResult, Outcome, Strategy, StrategyContext } from '@perwatt/core';
-import { PerwattError } from '@perwatt/core';
+import { issueText, issueWords, PerwattError } from '@perwatt/core';
 import * as z from 'zod';
 
 /** What one query may spend. What is left out is not limited. */
@@ -18,9 +18,9 @@ export type Budget = z.infer<typeof Budget>;
 
 /** Reads a budget. Throws `INPUT_INVALID` that names the strategy. */
 export function parseBudget(strategy: string, input: unknown): Budget {
-  const read = Budget.safeParse(input);
+  const read = Budget.safeParse(input, { error: issueWords, reportInput: true });
   if (read.success) return read.data;
-  const problems = read.error.issues.map((issue) => `${issue.path.join('.') || 'budget'}: ${issue.message}`);
+  const problems = read.error.issues.map((issue) => issueText(issue.path.join('.') || 'it', issue));
   throw new PerwattError('INPUT_INVALID', `strategy "${strategy}": budget: ${problems.join('; ')}`);
 }
 

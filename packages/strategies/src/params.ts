@@ -1,4 +1,4 @@
-import { didYouMean, PerwattError } from '@perwatt/core';
+import { didYouMean, issueText, issueWords, PerwattError } from '@perwatt/core';
 import * as z from 'zod';
 import { parameterInfos } from './parameter-infos.js';
 
@@ -31,7 +31,7 @@ export const endpointName = z.string().regex(/^[a-z][a-z0-9_-]*$/, 'not a name o
 export const parameters = <S extends z.ZodObject>(strategy: string, schema: S) => ({
   describe: () => parameterInfos(schema),
   parse(input: unknown): z.infer<S> {
-    const result = schema.safeParse(input ?? {});
+    const result = schema.safeParse(input ?? {}, { error: issueWords, reportInput: true });
     if (result.success) return result.data;
     const known = Object.keys(schema.shape);
     const problems = result.error.issues.map((issue) => problem(issue, known));
@@ -48,5 +48,5 @@ function problem(issue: z.core.$ZodIssue, known: readonly string[]): string {
       )
       .join('; ');
   const name = issue.path.length === 0 ? 'the parameters' : `"${issue.path.join('.')}"`;
-  return `${name}: ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
+  return issueText(name, issue);
 }

@@ -158,13 +158,13 @@ const sayings = (outcome: Outcome): string =>
 
 test('several wrong parameters are reported at once', () => {
   expect(() => strategyById('self_consistency').params.parse({ attempts: 0, top_p: 2, kk: 1 })).toThrow(
-    /unknown parameter "kk".*"attempts": .*"top_p": |"attempts": .*"top_p": .*unknown parameter "kk"/,
+    /"attempts" is 0, .*"top_p" is 2, .*unknown parameter "kk"/,
   );
 });
 
 test.each([
   [{ call: 3 }, /strategy "single": budget: .*call/],
-  [{ calls: 0 }, /strategy "single": budget: calls: /],
+  [{ calls: 0 }, /strategy "single": budget: calls is 0/],
   ['3', /strategy "single": budget: /],
 ])('a budget of %j is one error', (budget, message) => {
   expect(() => strategyById('single').params.parse({ budget })).toThrow(message);
