@@ -1,11 +1,15 @@
 import { PerwattError } from '@perwatt/core';
 import * as z from 'zod';
-import type { Recipe, RecipeParams, Trainer } from './recipe.js';
+import type { Recipe, RecipeParams, Trainer, TrainerState } from './recipe.js';
 
 /** Format of checkpoint files. */
 export const CHECKPOINT_FORMAT = 'perwatt-checkpoint/1';
 
-const Stored = z.strictObject({ type: z.enum(['f64', 'u32']), length: z.int().min(0), base64: z.string() });
+const Stored = z.strictObject({
+  type: z.enum(['f64', 'f32', 'u32']),
+  length: z.int().min(0),
+  base64: z.string(),
+});
 
 const CheckpointFile = z.strictObject({
   format: z.literal(CHECKPOINT_FORMAT),
@@ -27,15 +31,20 @@ export interface CheckpointOf {
   readonly seed: number;
 }
 
-const bytesOf = (array: Float64Array | Uint32Array) =>
+const bytesOf = (array: TrainerState[string]) =>
   Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString('base64');
+
+const typeOf = (array: TrainerState[string]): z.infer<typeof Stored>['type'] => {
+  if (array instanceof Float64Array) return 'f64';
+  return array instanceof Float32Array ? 'f32' : 'u32';
+};
 
 /** Copies a trainer's state. Numbers are kept bit by bit, little-endian. */
 export function saveCheckpoint(trainer: Trainer, { recipe, params, seed }: CheckpointOf): Checkpoint {
   const state = Object.entries(trainer.state).map(([name, array]): [string, z.infer<typeof Stored>] => [
     name,
     {
-      type: array instanceof Float64Array ? 'f64' : 'u32',
+      type: typeOf(array),
       length: array.length,
       base64: bytesOf(array),
     },
@@ -87,8 +96,8 @@ interface Filling {
   readonly stored: z.infer<typeof Stored> | undefined;
 }
 
-function fill(array: Float64Array | Uint32Array, { name, stored }: Filling): void {
-  const type = array instanceof Float64Array ? 'f64' : 'u32';
+function fill(array: TrainerState[string], { name, stored }: Filling): void {
+  const type = typeOf(array);
   const bytes = Buffer.from(stored?.base64 ?? '', 'base64');
   if (stored?.type !== type || stored.length !== array.length || bytes.length !== array.byteLength)
     throw new PerwattError(
@@ -96,7 +105,7 @@ function fill(array: Float64Array | Uint32Array, { name, stored }: Filling): voi
       `the checkpoint does not fit: "${name}" should hold ${array.length} numbers`,
     );
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength).set(bytes);
-  if (array instanceof Float64Array && array.some((value) => Number.isNaN(value)))
+  if (array.some((value) => Number.isNaN(value)))
     throw new PerwattError(
       'CHECKPOINT_INVALID',
       `the checkpoint holds a value in "${name}" that is no number`,

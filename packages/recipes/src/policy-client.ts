@@ -12,7 +12,7 @@ import {
   seedFrom,
 } from '@perwatt/core';
 import { parseCheckpoint, restoreTrainer } from './checkpoint.js';
-import type { PolicyAnswer, PolicyService, Trainer } from './recipe.js';
+import type { PolicyAnswer, PolicyPiece, PolicyService, PolicyWriting, Trainer } from './recipe.js';
 import { recipeById } from './recipes.js';
 
 /** How a trained policy is named as an endpoint: `recipe:<id>@<checkpoint>`. */
@@ -63,8 +63,8 @@ const promptOf = (input: CallInput): string =>
 
 /**
  * A client whose answers are a trained policy's. The policy draws as it was trained, by the seed of the call; a call without one
- * takes the next of its own. What is no item of the recipe is a failed call. An answer that takes more tokens than may be
- * spent is not given.
+ * takes the next of its own. What is no item of the recipe is a failed call. A policy that writes token by token is read as it
+ * writes, up to the tokens that may be spent; of another one an answer that takes more of them is not given.
  */
 export function policyClient(endpoint: PolicyEndpoint): Client {
   let policy: Policy | null = null;
@@ -96,10 +96,14 @@ export function policyClient(endpoint: PolicyEndpoint): Client {
       if (options.signal?.aborted === true)
         return failed(dispatch_ns, { status: 'cancelled', text: 'the call was cancelled' });
       const prompt = promptOf(request.input);
-      const answer = serve.answer(trainer, prompt, seedFrom(request.sampling.seed ?? calls, prompt));
+      const seed = seedFrom(request.sampling.seed ?? calls, prompt);
+      const answering = { request, options, dispatch_ns, now };
+      const writing = serve.write?.(trainer, prompt, seed) ?? null;
+      if (writing !== null) return written(writing, answering);
+      const answer = serve.answer(trainer, prompt, seed);
       if (answer === null)
         return failed(now(), { status: 'protocol_error', text: 'the prompt is no item of the recipe' });
-      return answered(answer, { request, options, dispatch_ns, now });
+      return answered(answer, answering);
     },
     async close() {},
   };
@@ -187,5 +191,66 @@ function answered(answer: PolicyAnswer, { request, options, dispatch_ns, now }: 
       end_ns: now(),
     },
     icl_ns: [],
+  };
+}
+
+/** A piece with when it was read. */
+interface ReadPiece extends PolicyPiece {
+  readonly at: CallStamps['dispatch_ns'];
+}
+
+/** Reads what a policy writes until it ends or has spent its tokens. */
+function readPieces(
+  pieces: Iterable<PolicyPiece>,
+  { request, now }: Answering,
+  tell: (piece: PolicyPiece) => void,
+): readonly ReadPiece[] {
+  const read: ReadPiece[] = [];
+  const reader = pieces[Symbol.iterator]();
+  while (read.length < request.sampling.max_tokens && read.at(-1)?.ends !== true) {
+    const next = reader.next();
+    if (next.done === true) break;
+    read.push({ at: now(), ...next.value });
+    tell(next.value);
+  }
+  return read;
+}
+
+/** Passes on what a policy writes, with a stamp a token. */
+function written({ prompt_tokens, pieces }: PolicyWriting, answering: Answering): CallRecord {
+  const { request, options, dispatch_ns, now } = answering;
+  const streams = request.stream !== false;
+  const tell = (content: string) => {
+    if (content !== '') options.onDelta?.({ content, reasoning: '' });
+  };
+  const read = readPieces(pieces, answering, ({ text }) => tell(streams ? text : ''));
+  const content = read.map(({ text }) => text).join('');
+  if (!streams) tell(content);
+  const told = read.filter(({ text }) => streams && text !== '').map(({ at }) => at);
+  const at = now();
+  const [first = null, last = null] = [told[0], told.at(-1)];
+  return {
+    ...noTransport,
+    status: 'ok',
+    content,
+    finish_reason: read.at(-1)?.ends === true ? 'stop' : 'length',
+    usage: { prompt_tokens, completion_tokens: read.length },
+    done: true,
+    events: streams ? read.length : 1,
+    content_events: streams ? told.length : Math.min(1, content.length),
+    n_tokens: read.length,
+    token_source: 'server_usage',
+    error_kind: null,
+    error_message: null,
+    stamps: {
+      ...noStamps,
+      dispatch_ns,
+      first_event_ns: streams ? (read[0]?.at ?? null) : at,
+      first_any_ns: first,
+      first_content_ns: first,
+      last_content_ns: last,
+      end_ns: at,
+    },
+    icl_ns: told.slice(1).map((own, i) => Number(own - (told[i] ?? own))),
   };
 }

@@ -18,11 +18,21 @@ export interface SeedTraining {
   readonly from?: Checkpoint | null;
 }
 
-/** Whether a step is followed by an evaluation. */
-const isDue = (
-  step: number,
-  { steps, eval_every }: { readonly steps: number; readonly eval_every: number },
-) => step === steps || step % eval_every === 0;
+/** Steps that an evaluation follows: every few, the last one of a phase, and the last of all. */
+function isDue(recipe: Recipe, params: RecipeParams): (step: number) => boolean {
+  const { steps, eval_every } = recipe.length(params);
+  const ends = phaseEnds(recipe, params);
+  return (step) => step === steps || step % eval_every === 0 || ends.includes(step);
+}
+
+/** The last step of each phase; empty for a training of one. */
+export function phaseEnds({ phases }: Recipe, params: RecipeParams): number[] {
+  let end = 0;
+  return (phases?.(params) ?? []).map(({ steps }) => {
+    end += steps;
+    return end;
+  });
+}
 
 /** Votes that are counted before training, for what an untrained policy can do with more attempts, and after it. */
 const votesBefore = [3, 5, 9, 17, 33];
@@ -38,6 +48,7 @@ export function* trainSeed(
   { params, seed, from = null }: SeedTraining,
 ): Generator<TrainEvent> {
   const length = recipe.length(params);
+  const due = isDue(recipe, params);
   const trainer: Trainer = from === null ? recipe.start(params, seed) : restoreTrainer(recipe, from);
   const look = function* (): Generator<TrainEvent> {
     const votes = trainer.step === 0 ? votesBefore : trainer.step === length.steps ? votesAfter : [];
@@ -51,6 +62,6 @@ export function* trainSeed(
   if (from === null) yield* look();
   while (trainer.step < length.steps) {
     yield { kind: 'step', record: trainer.train() };
-    if (isDue(trainer.step, length)) yield* look();
+    if (due(trainer.step)) yield* look();
   }
 }

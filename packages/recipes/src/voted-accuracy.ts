@@ -3,7 +3,7 @@ import { createRandom } from './numeric/random.js';
 import { plurality } from './numeric/votes.js';
 import type { Recipe, Trainer } from './recipe.js';
 
-/** Items that votes are counted on. */
+/** Items that votes are counted on, unless a recipe says otherwise. */
 const ITEMS = 300;
 
 /**
@@ -16,7 +16,7 @@ export function votedAccuracy(
   { seed, votes }: { readonly seed: number; readonly votes: readonly number[] },
 ): Readonly<Record<string, number>> {
   if (serve?.votes !== true) return {};
-  const items = serve.items(seed, ITEMS);
+  const items = serve.items(seed, serve.vote_items ?? ITEMS);
   const accuracy = (k: number): number => {
     const random = createRandom(seedFrom(seed, 'ties', k), 'votes');
     const right = items.filter(({ prompt, target }, i) => {
