@@ -1,26 +1,24 @@
-use std::{cell::OnceCell, collections::BTreeMap, env, path::Path, rc::Rc};
+use std::{collections::BTreeMap, env, ffi::OsStr, fs};
 
 use cudarc::driver::{result, sys};
-use kernels_core::{
-    Backend, Device, DeviceId, DeviceInfo, DeviceKind, ImplId, Inputs, KernelError, KernelSpec, Prepared,
-    Support,
-};
+use kernels_c::{GpuDevice, caught, failed};
+use kernels_core::{Backend, Device, DeviceId, DeviceInfo, DeviceKind, KernelError};
 
 use crate::{
-    cublaslt::{CublasLt, obstacle},
-    driver::{Context, attribute_of, driver},
-    library::{Library, caught, failed, preload},
+    driver::{attribute_of, driver},
+    gpu::CudaGpu,
+    library::{Library, preload},
     nvrtc,
-    plan::{CUBLASLT, MEMCPY, candidates, least_capability, plan},
-    prepared::{CudaPrepared, Recipe},
 };
 
 /// The lowest driver that has every call made here (`cuEventElapsedTime_v2`): CUDA 12.8, R570.
 const LEAST_DRIVER: i32 = 12_080;
 
 /// Variables that change what the driver and its libraries do.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 10] = [
     "CUBLASLT_LOG_LEVEL",
+    "CUBLAS_EMULATE_SINGLE_PRECISION",
+    "CUBLAS_EMULATION_STRATEGY",
     "CUBLAS_WORKSPACE_CONFIG",
     "CUDA_DEVICE_MAX_CONNECTIONS",
     "CUDA_DEVICE_ORDER",
@@ -37,11 +35,14 @@ const VARIABLES: [&str; 8] = [
 pub struct CudaBackend;
 
 impl CudaBackend {
-    /// A backend that looks for NVRTC and cuBLASLt in a folder first, or up to three folders deeper: a CUDA toolkit's `lib64`, or
-    /// the `nvidia` folder of Python wheels. The driver's own library always comes from the system.
-    pub fn new(library_folder: Option<&Path>) -> Self {
-        if let Some(folder) = library_folder {
-            preload(folder);
+    /// A backend that looks for NVRTC and cuBLASLt in these folders first, a list as that of `PATH`, or up to three folders
+    /// deeper: a CUDA toolkit's `lib64`, or the `nvidia` folder of Python wheels. The driver's own library always comes from the
+    /// system.
+    pub fn new(library_folders: Option<&OsStr>) -> Self {
+        for folder in library_folders.into_iter().flat_map(env::split_paths) {
+            if !folder.as_os_str().is_empty() {
+                preload(&folder);
+            }
         }
         Self
     }
@@ -61,10 +62,10 @@ impl Backend for CudaBackend {
             .into_iter()
             .find(|(info, _)| info.id == *device)
             .ok_or_else(|| none(&format!("none is called {device}")))?;
-        caught(
-            "cuDevicePrimaryCtxRetain",
-            || Ok(Box::new(CudaDevice::open(info, handle)?) as Box<dyn Device>),
-        )
+        caught("cuDevicePrimaryCtxRetain", || {
+            let gpu = CudaGpu::open(handle, driver_version()?, info.driver.clone())?;
+            Ok(Box::new(GpuDevice::new(info, gpu)) as Box<dyn Device>)
+        })
     }
 }
 
@@ -116,19 +117,20 @@ fn describe(device: sys::CUdevice, version: i32) -> Result<DeviceInfo, KernelErr
     use sys::CUdevice_attribute_enum as Attribute;
     let name = result::device::get_name(device).map_err(driver("cuDeviceGetName"))?;
     let uuid = result::device::get_uuid(device).map_err(driver("cuDeviceGetUuid"))?;
-    let instance = name.contains("MIG");
+    let instance = name.contains("MIG ");
     let id = gpu_id(if instance { "MIG" } else { "GPU" }, uuid.bytes.map(std::ffi::c_char::cast_unsigned));
     // SAFETY: the device came from the driver.
     let memory = unsafe { result::device::total_mem(device) }.map_err(driver("cuDeviceTotalMem"))?;
     let memory = u64::try_from(memory).ok();
-    let libraries = [("nvrtc", nvrtc::version()), ("driver_cuda", Some(cuda_version(version)))];
+    let compiler = nvrtc::version().map(|(major, minor)| format!("{major}.{minor}"));
+    let libraries = [("nvrtc", compiler), ("driver_cuda", Some(cuda_version(version)))];
     let set = VARIABLES.map(|name| (name, env::var(name).ok()));
     let environment: BTreeMap<String, String> = libraries
         .into_iter()
         .chain(set)
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
         .collect();
-    let shared = instance || name.contains("GRID");
+    let shared = instance || is_virtual(&name);
     Ok(DeviceInfo {
         id: DeviceId(format!("cuda:{id}")),
         backend: "cuda".to_owned(),
@@ -138,7 +140,7 @@ fn describe(device: sys::CUdevice, version: i32) -> Result<DeviceInfo, KernelErr
             _ => DeviceKind::DiscreteGpu,
         },
         name,
-        driver: Some(format!("CUDA {}", cuda_version(version))),
+        driver: Some(driver_name(fs::read_to_string(KERNEL_MODULE).ok().as_deref(), version)),
         hardware_id: Some(id),
         memory_bytes: memory,
         max_buffer_bytes: memory,
@@ -151,124 +153,36 @@ fn describe(device: sys::CUdevice, version: i32) -> Result<DeviceInfo, KernelErr
     })
 }
 
+/// Where the kernel's module tells its version.
+const KERNEL_MODULE: &str = "/proc/driver/nvidia/version";
+
+/// `580.159.04, CUDA 13.0`, of what the kernel's module says and the driver's CUDA.
+fn driver_name(module: Option<&str>, version: i32) -> String {
+    let is_version = |word: &&str| {
+        word.contains('.')
+            && word.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let module = module.and_then(|text| text.lines().next()?.split_whitespace().find(is_version));
+    let cuda = format!("CUDA {}", cuda_version(version));
+    module.map_or_else(|| cuda.clone(), |module| format!("{module}, {cuda}"))
+}
+
+/// Whether a name is that of a share of a GPU given to a virtual machine: `GRID A100-4C`, `NVIDIA L40S-48Q`.
+fn is_virtual(name: &str) -> bool {
+    let profile = name.rsplit_once('-').and_then(|(_, end)| {
+        let (digits, sort) = end.split_at_checked(end.len().checked_sub(1)?)?;
+        let sized = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        Some(sized && ["A", "B", "C", "Q"].contains(&sort))
+    });
+    name.contains("GRID") || profile == Some(true)
+}
+
 /// A GPU's name as its vendor writes it.
 fn gpu_id(sort: &str, uuid: [u8; 16]) -> String {
     let hex = format!("{:032x}", u128::from_be_bytes(uuid));
     let parts =
         [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| hex.get(range).unwrap_or_default().to_owned());
     format!("{sort}-{}", parts.join("-"))
-}
-
-/// An open GPU.
-pub struct CudaDevice {
-    info: DeviceInfo,
-    context: Rc<Context>,
-    /// Such as 90.
-    capability: u32,
-    /// Opened when a product first needs it.
-    cublaslt: OnceCell<Rc<CublasLt>>,
-}
-
-impl CudaDevice {
-    fn open(info: DeviceInfo, device: sys::CUdevice) -> Result<Self, KernelError> {
-        use sys::CUdevice_attribute_enum as Attribute;
-        let context = Context::open(device)?;
-        let major = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-        let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-        let capability = major.zip(minor).map(|(major, minor)| 10 * major + minor);
-        let capability =
-            capability.ok_or_else(|| failed("cuDeviceGetAttribute", "the compute capability is unknown"))?;
-        Ok(Self { info, context, capability, cublaslt: OnceCell::new() })
-    }
-
-    /// Why an implementation can't do a kernel here; None where it can.
-    fn obstacle(&self, spec: &KernelSpec, implementation: &str) -> Option<String> {
-        match implementation {
-            MEMCPY => None,
-            CUBLASLT => obstacle(spec, self.capability)
-                .or_else(|| Library::CublasLt.required().err().map(|error| error.to_string())),
-            own => {
-                let least = least_capability(own);
-                if self.capability < least {
-                    return Some(format!("{own} needs compute capability {least}, not {}", self.capability));
-                }
-                let library = || Library::Nvrtc.required().map_err(|error| error.to_string());
-                plan(spec, own, None).and_then(|_| library()).err()
-            }
-        }
-    }
-
-    fn cublaslt(&self) -> Result<Rc<CublasLt>, KernelError> {
-        if let Some(library) = self.cublaslt.get() {
-            return Ok(Rc::clone(library));
-        }
-        let library = CublasLt::open(&self.context)?;
-        Ok(Rc::clone(self.cublaslt.get_or_init(|| library)))
-    }
-
-    fn recipe(&self, spec: &KernelSpec, implementation: &ImplId) -> Result<Recipe, KernelError> {
-        let unsupported = |reason: String| KernelError::Unsupported {
-            what: format!("{implementation} for {spec}"),
-            reason,
-        };
-        let name = implementation.name.as_str();
-        if implementation.backend != "cuda" || !candidates(spec).contains(&name) {
-            return Err(unsupported("this backend has no such implementation".to_owned()));
-        }
-        if let Some(reason) = self.obstacle(spec, name) {
-            return Err(unsupported(reason));
-        }
-        let span = implementation.details.get("span").and_then(|span| span.parse().ok());
-        match name {
-            MEMCPY => Ok(Recipe::Memcpy),
-            CUBLASLT => self.cublaslt().map(Recipe::Matmul),
-            own => plan(spec, own, span).map(|plan| Recipe::Own(plan, self.capability)).map_err(unsupported),
-        }
-    }
-}
-
-impl Device for CudaDevice {
-    fn info(&self) -> &DeviceInfo {
-        &self.info
-    }
-
-    fn support(&self, spec: &KernelSpec) -> Support {
-        let mut impls = Vec::new();
-        let mut reasons = Vec::new();
-        for name in candidates(spec) {
-            match self.obstacle(spec, name) {
-                None => impls.push(ImplId::new("cuda", name)),
-                Some(reason) => reasons.push(reason),
-            }
-        }
-        reasons.dedup();
-        if impls.is_empty() { Support::no(reasons.join("; ")) } else { Support::Yes { impls } }
-    }
-
-    fn prepare(
-        &self,
-        spec: &KernelSpec,
-        inputs: &Inputs,
-        rotate: usize,
-        implementation: &ImplId,
-    ) -> Result<Box<dyn Prepared>, KernelError> {
-        caught("prepare", || {
-            self.context.enter()?;
-            let recipe = self.recipe(spec, implementation)?;
-            let mut id = ImplId::new("cuda", &implementation.name)
-                .with("architecture", format!("sm_{}", self.capability));
-            for (key, value) in
-                [("driver", self.info.driver.as_ref()), ("nvrtc", self.info.environment.get("nvrtc"))]
-            {
-                let relevant = key == "driver" || matches!(recipe, Recipe::Own(..));
-                if let Some(value) = value.filter(|_| relevant) {
-                    id = id.with(key, value);
-                }
-            }
-            let prepared = CudaPrepared::new(Rc::clone(&self.context), (spec, inputs, rotate), recipe, id)?;
-            Ok(Box::new(prepared) as Box<dyn Prepared>)
-        })
-    }
 }
 
 #[cfg(test)]
@@ -281,5 +195,27 @@ mod tests {
             [0x8f, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd];
         assert_eq!(gpu_id("GPU", uuid), "GPU-8f012345-6789-abcd-ef01-23456789abcd");
         assert_eq!((cuda_version(12_080).as_str(), cuda_version(13_000).as_str()), ("12.8", "13.0"));
+    }
+
+    #[test]
+    fn the_driver_is_named_by_its_module_where_that_speaks() {
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (root@host)\nGCC version: 12.2.0\n";
+        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu Jan  9 2025\n";
+        assert_eq!(driver_name(Some(open), 13_000), "580.159.04, CUDA 13.0");
+        assert_eq!(driver_name(Some(closed), 12_080), "570.86.15, CUDA 12.8");
+        assert_eq!(driver_name(Some("something"), 13_000), "CUDA 13.0");
+        assert_eq!(driver_name(None, 13_000), "CUDA 13.0");
+    }
+
+    #[test]
+    fn a_share_of_a_gpu_is_known_by_its_name() {
+        for whole in
+            ["NVIDIA H200", "NVIDIA A100-SXM4-80GB", "NVIDIA GeForce RTX 4090", "Tesla V100-PCIE-16GB"]
+        {
+            assert!(!is_virtual(whole), "{whole}");
+        }
+        for part in ["GRID A100-4C", "NVIDIA L40S-48Q", "NVIDIA A16-2B", "NVIDIA H100-1-10C"] {
+            assert!(is_virtual(part), "{part}");
+        }
     }
 }

@@ -1,13 +1,16 @@
 use std::{ffi::c_void, mem::MaybeUninit, rc::Rc};
 
 use cudarc::cublaslt::{result, sys};
-use kernels_core::{DType, KernelError, KernelSpec, Layout, Shape};
+use kernels_c::{Details, Product, failed};
+use kernels_core::{DType, KernelError, KernelSpec};
 
 use crate::{
     driver::{Context, Event, Memory},
-    library::{Library, failed},
+    library::Library,
 };
 
+/// Its name among implementations.
+pub const CUBLASLT: &str = "cublaslt";
 /// Algorithms asked for.
 const MOST_ALGORITHMS: usize = 8;
 /// Memory that an algorithm may work in.
@@ -46,39 +49,6 @@ impl Drop for CublasLt {
         if self.context.enter().is_ok() {
             // SAFETY: the handle was made here and is destroyed once. A failure leaves nothing to do.
             let _ = unsafe { result::destroy_handle(self.handle) };
-        }
-    }
-}
-
-/// A product in cuBLASLt's own terms: all column-major, d (rows×columns) = op(left)·op(right).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Product {
-    rows: u64,
-    columns: u64,
-    depth: u64,
-    /// Whether `left` is stored as depth×rows and transposed.
-    transposed: bool,
-    /// Which inputs `left` and `right` are.
-    inputs: [usize; 2],
-}
-
-impl Product {
-    /// A row-major product is, column-major, that of the operands exchanged.
-    fn of(spec: &KernelSpec) -> Result<Self, String> {
-        let wide = |size: usize| u64::try_from(size).map_err(|error| error.to_string());
-        match spec.shape {
-            Shape::Gemm { m, n, k } => Ok(Self {
-                rows: wide(n)?,
-                columns: wide(m)?,
-                depth: wide(k)?,
-                transposed: spec.layout == Layout::Nt,
-                inputs: [1, 0],
-            }),
-            Shape::Gemv { m, k, batch } => {
-                let [rows, columns, depth] = [wide(m)?, wide(batch)?, wide(k)?];
-                Ok(Self { rows, columns, depth, transposed: true, inputs: [0, 1] })
-            }
-            _ => Err(format!("{} is no matrix product", spec.kind())),
         }
     }
 }
@@ -244,18 +214,19 @@ pub struct Matmul {
     scalars: Scalars,
     inputs: [usize; 2],
     algorithm: sys::cublasLtMatmulAlgo_t,
-    /// What was chosen, for the implementation's id.
-    pub(crate) details: Vec<(&'static str, String)>,
 }
 
 impl Matmul {
-    /// Asks for algorithms, times each on these buffers and keeps the fastest.
+    /// Asks for algorithms, times each on these buffers and keeps the fastest; gives what was chosen along with it.
+    ///
+    /// # Errors
+    /// `Unsupported` where none is offered; `Lost`, or what the last one said, where none of those offered works.
     pub fn tuned(
         library: &Rc<CublasLt>,
         spec: &KernelSpec,
         inputs: &[Memory],
         output: &Memory,
-    ) -> Result<Self, KernelError> {
+    ) -> Result<(Self, Details), KernelError> {
         let unsupported =
             |reason: String| KernelError::Unsupported { what: format!("cublaslt for {spec}"), reason };
         let product = Product::of(spec).map_err(unsupported)?;
@@ -275,23 +246,25 @@ impl Matmul {
             },
             inputs: product.inputs,
             algorithm: sys::cublasLtMatmulAlgo_t { data: [0; 8] },
-            details: Vec::new(),
         };
         let offered = matmul.offered()?;
         let mut best: Option<(f64, usize)> = None;
+        let mut refusal = unsupported("cuBLASLt offers no algorithm".to_owned());
         for (at, algorithm) in offered.iter().enumerate() {
             matmul.algorithm = *algorithm;
-            // An algorithm that the library offers and then refuses is passed over.
-            let Ok(ns) = matmul.time(inputs, output) else { continue };
-            if best.is_none_or(|(least, _)| ns < least) {
-                best = Some((ns, at));
+            match matmul.time(inputs, output) {
+                Ok(ns) if best.is_none_or(|(least, _)| ns < least) => best = Some((ns, at)),
+                Ok(_) => {}
+                Err(error @ KernelError::Lost { .. }) => return Err(error),
+                // An algorithm that the library offers and then refuses is passed over.
+                Err(error) => refusal = error,
             }
         }
         let chosen = best.and_then(|(_, at)| offered.get(at).map(|algorithm| (at, *algorithm)));
-        let (at, algorithm) = chosen.ok_or_else(|| unsupported("cuBLASLt offers no algorithm".to_owned()))?;
+        let (at, algorithm) = chosen.ok_or(refusal)?;
         matmul.algorithm = algorithm;
-        matmul.details = matmul.describe(at, offered.len());
-        Ok(matmul)
+        let chosen = matmul.describe(at, offered.len());
+        Ok((matmul, chosen))
     }
 
     /// The library's proposals, the one it thinks fastest first.
@@ -315,6 +288,9 @@ impl Matmul {
                 &raw mut count,
             )
         };
+        if asked == sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED {
+            return Ok(Vec::new());
+        }
         asked.result().map_err(lt("cublasLtMatmulAlgoGetHeuristic"))?;
         let written = found.into_iter().take(usize::try_from(count).unwrap_or(0));
         // SAFETY: the library wrote the first `count` of them.
@@ -327,8 +303,8 @@ impl Matmul {
 
     /// Nanoseconds of a launch.
     fn time(&self, inputs: &[Memory], output: &Memory) -> Result<f64, KernelError> {
-        let (begin, end) = (Event::new()?, Event::new()?);
         let context = &self.library.context;
+        let (begin, end) = (Event::new(context)?, Event::new(context)?);
         self.launch(inputs, output)?;
         begin.record(context)?;
         for _ in 0..TRIALS {
@@ -371,7 +347,7 @@ impl Matmul {
         .map_err(lt("cublasLtMatmul"))
     }
 
-    fn describe(&self, at: usize, offered: usize) -> Vec<(&'static str, String)> {
+    fn describe(&self, at: usize, offered: usize) -> Details {
         use sys::cublasLtMatmulAlgoConfigAttributes_t as Attribute;
         let value = |attribute: Attribute| {
             let (mut value, mut written) = (0u32, 0usize);
@@ -399,19 +375,9 @@ impl Matmul {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use kernels_core::{Layout, Shape};
 
-    #[test]
-    fn a_row_major_product_is_the_exchanged_one_column_major() -> Result<(), Box<dyn std::error::Error>> {
-        let gemm = KernelSpec::new(Shape::Gemm { m: 2, n: 3, k: 4 }, DType::Bf16)?;
-        let weights = KernelSpec { layout: Layout::Nt, ..gemm.clone() };
-        let layer = KernelSpec::new(Shape::Gemv { m: 3, k: 4, batch: 2 }, DType::Bf16)?;
-        let of = |transposed, inputs| Ok(Product { rows: 3, columns: 2, depth: 4, transposed, inputs });
-        assert_eq!(Product::of(&gemm), of(false, [1, 0]));
-        assert_eq!(Product::of(&weights), of(true, [1, 0]));
-        assert_eq!(Product::of(&layer), of(true, [0, 1]));
-        Ok(())
-    }
+    use super::*;
 
     #[test]
     fn what_the_library_lacks_has_a_reason() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,17 +1,30 @@
 use std::{ffi::CString, rc::Rc};
 
 use cudarc::driver::{result, sys};
+use kernels_c::failed;
 use kernels_core::KernelError;
 
-use crate::{library::failed, nvrtc::Image};
+use crate::nvrtc::Image;
 
-/// A failed call of the driver as an error.
+/// A failed call of the driver as an error: `Lost` for those after which every later call fails until the process ends.
 pub fn driver(call: &str) -> impl FnOnce(result::DriverError) -> KernelError {
+    use sys::CUresult as Said;
     move |error| match error.0 {
-        sys::CUresult::CUDA_ERROR_DEINITIALIZED
-        | sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
-        | sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
-        | sys::CUresult::CUDA_ERROR_LAUNCH_FAILED => {
+        Said::CUDA_ERROR_DEINITIALIZED
+        | Said::CUDA_ERROR_DEVICE_UNAVAILABLE
+        | Said::CUDA_ERROR_ECC_UNCORRECTABLE
+        | Said::CUDA_ERROR_NVLINK_UNCORRECTABLE
+        | Said::CUDA_ERROR_ILLEGAL_ADDRESS
+        | Said::CUDA_ERROR_LAUNCH_TIMEOUT
+        | Said::CUDA_ERROR_CONTEXT_IS_DESTROYED
+        | Said::CUDA_ERROR_ASSERT
+        | Said::CUDA_ERROR_HARDWARE_STACK_ERROR
+        | Said::CUDA_ERROR_ILLEGAL_INSTRUCTION
+        | Said::CUDA_ERROR_MISALIGNED_ADDRESS
+        | Said::CUDA_ERROR_INVALID_ADDRESS_SPACE
+        | Said::CUDA_ERROR_INVALID_PC
+        | Said::CUDA_ERROR_LAUNCH_FAILED
+        | Said::CUDA_ERROR_UNKNOWN => {
             KernelError::Lost { device: "cuda".to_owned(), reason: format!("{call}: {error}") }
         }
         _ => failed(call, &error),
@@ -167,6 +180,9 @@ impl Function {
         // SAFETY: the module was just loaded.
         loaded.entry =
             unsafe { result::module::get_function(module, entry) }.map_err(driver("cuModuleGetFunction"))?;
+        // Else its first launch would load it, which a capture forbids.
+        // SAFETY: the function is of a module that is loaded.
+        unsafe { sys::cuFuncLoad(loaded.entry) }.result().map_err(driver("cuFuncLoad"))?;
         Ok(loaded)
     }
 
@@ -209,31 +225,37 @@ impl Drop for Function {
 }
 
 /// A moment on a stream.
-pub struct Event(sys::CUevent);
+pub struct Event {
+    /// Ends after it.
+    _context: Rc<Context>,
+    event: sys::CUevent,
+}
 
 impl Event {
     /// An event that keeps its time.
-    pub fn new() -> Result<Self, KernelError> {
-        result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map(Self).map_err(driver("cuEventCreate"))
+    pub fn new(context: &Rc<Context>) -> Result<Self, KernelError> {
+        let event =
+            result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(driver("cuEventCreate"))?;
+        Ok(Self { _context: Rc::clone(context), event })
     }
 
     /// Sets it to when all that was started before is done.
     pub fn record(&self, context: &Context) -> Result<(), KernelError> {
         // SAFETY: event and stream are alive.
-        unsafe { result::event::record(self.0, context.stream) }.map_err(driver("cuEventRecord"))
+        unsafe { result::event::record(self.event, context.stream) }.map_err(driver("cuEventRecord"))
     }
 
     /// Waits for it.
     pub fn wait(&self) -> Result<(), KernelError> {
         // SAFETY: the event is alive.
-        unsafe { result::event::synchronize(self.0) }.map_err(driver("cuEventSynchronize"))
+        unsafe { result::event::synchronize(self.event) }.map_err(driver("cuEventSynchronize"))
     }
 
     /// Nanoseconds since another; both have passed.
     pub fn since(&self, earlier: &Self) -> Result<f64, KernelError> {
         // SAFETY: both are alive and of one stream.
-        let ms =
-            unsafe { result::event::elapsed(earlier.0, self.0) }.map_err(driver("cuEventElapsedTime"))?;
+        let ms = unsafe { result::event::elapsed(earlier.event, self.event) }
+            .map_err(driver("cuEventElapsedTime"))?;
         Ok(f64::from(ms) * 1e6)
     }
 }
@@ -241,7 +263,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         // SAFETY: it was made here and is destroyed once. A failure leaves nothing to do.
-        let _ = unsafe { result::event::destroy(self.0) };
+        let _ = unsafe { result::event::destroy(self.event) };
     }
 }
 

@@ -8,15 +8,11 @@
 mod backend;
 mod cublaslt;
 mod driver;
+mod gpu;
 mod library;
 mod nvrtc;
-mod plan;
-mod plan_attention;
-mod prepared;
-mod source;
 
 pub use backend::CudaBackend;
+pub use cublaslt::CUBLASLT;
 pub use library::preload;
 pub use nvrtc::{Image, compile};
-pub use plan::{CUBLASLT, MEMCPY, Plan, Slot, Step, candidates, plan};
-pub use source::{Defines, Source};

@@ -1,10 +1,16 @@
 use std::{
+    env,
+    ffi::OsString,
     fs,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::catch_unwind,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
+use kernels_c::caught;
 use kernels_core::KernelError;
+
+use crate::nvrtc;
 
 /// A library of CUDA that is opened at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +36,38 @@ impl Library {
         }
     }
 
-    /// Whether it can be opened.
+    /// Whether it can be opened, by its name or from where it usually stands. Opened once and kept.
     pub fn is_present(self) -> bool {
-        // SAFETY: these open and close a vendor's library by its name, which runs its initialisers; they do nothing else.
+        static FOUND: [OnceLock<bool>; 3] = [const { OnceLock::new() }; 3];
+        let [driver, nvrtc, cublaslt] = &FOUND;
+        match self {
+            Self::Driver => *driver.get_or_init(|| self.opens()),
+            Self::Nvrtc => *nvrtc.get_or_init(|| self.opens_somewhere()),
+            Self::CublasLt => *cublaslt.get_or_init(|| self.opens_somewhere()),
+        }
+    }
+
+    fn opens_somewhere(self) -> bool {
+        static USUAL: OnceLock<()> = OnceLock::new();
+        if self.opens() {
+            return true;
+        }
+        USUAL.get_or_init(|| {
+            for folder in usual_folders(|name| env::var_os(name)) {
+                preload(&folder);
+            }
+        });
+        self.opens()
+    }
+
+    fn opens(self) -> bool {
+        // SAFETY: these open a vendor's library by its name, which runs its initialisers, and keep it open; they do nothing else.
         let present = || unsafe {
+            use cudarc::{cublaslt, driver, nvrtc};
             match self {
-                Self::Driver => cudarc::driver::sys::is_culib_present(),
-                Self::Nvrtc => cudarc::nvrtc::sys::is_culib_present(),
-                Self::CublasLt => cudarc::cublaslt::sys::is_culib_present(),
+                Self::Driver => driver::sys::is_culib_present().then(|| driver::sys::culib()).is_some(),
+                Self::Nvrtc => nvrtc::sys::is_culib_present().then(|| nvrtc::sys::culib()).is_some(),
+                Self::CublasLt => cublaslt::sys::is_culib_present().then(|| cublaslt::sys::culib()).is_some(),
             }
         };
         catch_unwind(present).unwrap_or(false)
@@ -56,25 +86,48 @@ impl Library {
             reason: "it is not on this machine, or not where libraries are looked for".to_owned(),
         })
     }
+
+    /// The major version of CUDA that it is of; None for one that can't be asked.
+    fn major(self) -> Option<i32> {
+        match self {
+            Self::Driver => None,
+            Self::Nvrtc => nvrtc::version().map(|(major, _)| major),
+            Self::CublasLt => {
+                let asked = caught("cublasLtGetVersion", || {
+                    // SAFETY: the library is open; the call takes nothing.
+                    Ok(unsafe { cudarc::cublaslt::sys::cublasLtGetVersion() })
+                });
+                asked.ok().and_then(|version| i32::try_from(version / 10_000).ok())
+            }
+        }
+    }
 }
 
-/// Runs calls of a library whose bindings panic where a function is missing, and makes that an error.
+/// Nothing, where an open library is of the driver's CUDA or an older one: what is newer by a major version doesn't run on it.
 ///
 /// # Errors
-/// What `calls` gives, or `Call` for a panic.
-pub fn caught<T>(name: &str, calls: impl FnOnce() -> Result<T, KernelError>) -> Result<T, KernelError> {
-    catch_unwind(AssertUnwindSafe(calls)).unwrap_or_else(|panic| {
-        let said = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(failed(name, said.unwrap_or("the bindings panicked")))
-    })
+/// `DriverTooOld`.
+pub fn newer_than(library: Library, driver_version: i32) -> Result<(), KernelError> {
+    match library.major().filter(|&major| major > driver_version / 1000) {
+        None => Ok(()),
+        Some(major) => Err(KernelError::DriverTooOld {
+            backend: library.name().to_owned(),
+            found: format!("CUDA {}.{}", driver_version / 1000, driver_version % 1000 / 10),
+            needs: format!("CUDA {major}, or that library of CUDA {}", driver_version / 1000),
+        }),
+    }
 }
 
-/// A call that failed.
-pub fn failed(call: &str, reason: &(impl ToString + ?Sized)) -> KernelError {
-    KernelError::Call { call: call.to_owned(), reason: reason.to_string() }
+/// Folders that toolkits and Python environments put libraries into.
+fn usual_folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let under = |name: &str, inner: &str| Some(PathBuf::from(variable(name)?).join(inner));
+    let toolkits = [under("CUDA_HOME", "lib64"), under("CUDA_PATH", "lib64"), under("CONDA_PREFIX", "lib")];
+    let usual = [Some(PathBuf::from("/usr/local/cuda/lib64"))];
+    let wheels = under("VIRTUAL_ENV", "lib").into_iter().flat_map(|folder| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|python| python.path().join("site-packages/nvidia"))
+    });
+    toolkits.into_iter().chain(usual).flatten().chain(wheels).collect()
 }
 
 /// Opens CUDA's libraries that lie in a folder, or up to three folders deeper as in Python wheels, and keeps them open: later
@@ -118,11 +171,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_of_the_bindings_is_a_typed_error() {
-        let missing = || -> Result<(), KernelError> {
-            std::panic::resume_unwind(Box::new("no such symbol".to_owned()))
-        };
-        assert_eq!(caught("cuNothing", missing), Err(failed("cuNothing", "no such symbol")));
+    fn toolkits_and_python_environments_are_looked_into() -> std::io::Result<()> {
+        let folder = std::env::temp_dir().join(format!("perwatt-cuda-usual-{}", std::process::id()));
+        fs::create_dir_all(folder.join("lib/python3.12"))?;
+        let found = usual_folders(|name| match name {
+            "CUDA_HOME" => Some(OsString::from("/opt/cuda")),
+            "VIRTUAL_ENV" => Some(folder.clone().into_os_string()),
+            _ => None,
+        });
+        fs::remove_dir_all(&folder)?;
+        let wheels = folder.join("lib/python3.12/site-packages/nvidia");
+        let expected = ["/opt/cuda/lib64", "/usr/local/cuda/lib64"].map(PathBuf::from);
+        assert_eq!(found, expected.into_iter().chain([wheels]).collect::<Vec<_>>());
+        Ok(())
     }
 
     #[test]

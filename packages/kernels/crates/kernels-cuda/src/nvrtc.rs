@@ -1,9 +1,10 @@
 use std::ffi::{CStr, CString, c_char};
 
 use cudarc::nvrtc::{result, sys};
+use kernels_c::{caught, failed};
 use kernels_core::KernelError;
 
-use crate::library::{Library, caught, failed};
+use crate::library::Library;
 
 /// A compiled kernel, ready to be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub fn compile(name: &str, source: &str, architecture: u32) -> Result<Image, Ker
     })
 }
 
-/// NVRTC's version as `13.0`; None without it.
-pub fn version() -> Option<String> {
+/// NVRTC's version, such as 13 and 0; None without it.
+pub fn version() -> Option<(i32, i32)> {
     Library::Nvrtc.required().ok()?;
     let asked = caught("nvrtcVersion", || {
         let (mut major, mut minor) = (0, 0);
@@ -44,7 +45,7 @@ pub fn version() -> Option<String> {
         unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) }
             .result()
             .map_err(|error| failed("nvrtcVersion", &error))?;
-        Ok(format!("{major}.{minor}"))
+        Ok((major, minor))
     });
     asked.ok()
 }

@@ -22,7 +22,7 @@ fn a_machine_without_a_gpu_says_what_is_missing() {
 
 #[test]
 fn an_unknown_device_is_refused_and_a_folder_without_libraries_is_nothing() {
-    let backend = CudaBackend::new(Some(&std::env::temp_dir().join("perwatt-no-such-folder")));
+    let backend = CudaBackend::new(Some(std::env::temp_dir().join("perwatt-no-such-folder").as_os_str()));
     let refused = backend.open(&DeviceId("cuda:GPU-none".to_owned())).err();
     assert!(
         matches!(

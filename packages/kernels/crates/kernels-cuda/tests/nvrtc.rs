@@ -3,8 +3,9 @@
 
 use std::{env, error::Error, path::Path};
 
+use kernels_c::{MEMCPY, candidates, plan};
 use kernels_core::{DType, KernelError, KernelSpec, Layout, PrefixMethod, Shape};
-use kernels_cuda::{CUBLASLT, MEMCPY, candidates, compile, plan, preload};
+use kernels_cuda::{CUBLASLT, compile, preload};
 
 /// Of each kernel in 16 bits and in int8; the other types differ in nothing that an architecture would see.
 const ARCHITECTURES: [u32; 3] = [80, 90, 100];
@@ -65,7 +66,8 @@ fn every_kernel_becomes_a_cubin() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     for spec in every_kernel()? {
-        for name in candidates(&spec).into_iter().filter(|name| ![CUBLASLT, MEMCPY].contains(name)) {
+        for name in candidates(&spec, CUBLASLT).into_iter().filter(|name| ![CUBLASLT, MEMCPY].contains(name))
+        {
             // Matrix units have no f32.
             let Ok(plan) = plan(&spec, name, None) else { continue };
             for step in plan.steps {

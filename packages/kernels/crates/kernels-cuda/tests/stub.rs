@@ -1,4 +1,4 @@
-//! The host's side over a stub of NVIDIA's libraries (`stub-cuda`): what it asks of them, in which order and with which sizes. Each
+//! The host's side over a stub of NVIDIA's libraries (`stub-gpu`): what it asks of them, in which order and with which sizes. Each
 //! test runs in a child process whose library path holds the stub under all three names.
 #![cfg(target_os = "linux")]
 
@@ -24,16 +24,16 @@ const CHILD: &str = "PERWATT_STUB_CUDA_CHILD";
 static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stubs");
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "-p", "stub-cuda", "--target-dir"])
+        .args(["build", "--quiet", "--offline", "-p", "stub-gpu", "--target-dir"])
         .arg(&target)
         .status();
     assert!(built.is_ok_and(|status| status.success()), "the stub library can't be built");
-    target.join("debug/libstub_cuda.so")
+    target.join("debug/libstub_gpu.so")
 });
 
 /// Runs a test of this file again, with these of the libraries and this environment.
 fn in_child(test: &str, libraries: &[&str], environment: &[(&str, &str)]) -> Outcome {
-    let folder = env::temp_dir().join(format!("perwatt-stub-cuda-{}-{test}", process::id()));
+    let folder = env::temp_dir().join(format!("perwatt-stub-gpu-{}-{test}", process::id()));
     fs::create_dir_all(&folder)?;
     for library in libraries {
         fs::copy(&*BUILT, folder.join(library))?;

@@ -23,12 +23,11 @@ fn cpu(threads: Option<usize>) -> kernels_cpu::CpuBackend {
     kernels_cpu::CpuBackend::new(kernels_cpu::CpuOptions { threads, ..own })
 }
 
-/// Folder that CUDA's libraries are looked for in first: `lib64` of a toolkit, or the `nvidia` folder of Python wheels.
+/// Folders that CUDA's libraries are looked for in first: `lib64` of a toolkit, or the `nvidia` folder of Python wheels.
 #[cfg(feature = "cuda")]
-const CUDA_FOLDER: &str = "PERWATT_CUDA_LIB_DIR";
+const CUDA_FOLDERS: &str = "PERWATT_CUDA_LIB_DIR";
 
 #[cfg(feature = "cuda")]
 fn cuda() -> kernels_cuda::CudaBackend {
-    let folder = std::env::var_os(CUDA_FOLDER);
-    kernels_cuda::CudaBackend::new(folder.as_deref().map(std::path::Path::new))
+    kernels_cuda::CudaBackend::new(std::env::var_os(CUDA_FOLDERS).as_deref())
 }

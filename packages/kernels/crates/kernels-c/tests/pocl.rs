@@ -8,8 +8,8 @@ use std::{
     time::SystemTime,
 };
 
+use kernels_c::{MEMCPY, Plan, Slot, candidates, plan};
 use kernels_core::{DType, Inputs, KernelSpec, Layout, POISON_BYTE, PrefixMethod, Shape, check_output};
-use kernels_cuda::{CUBLASLT, MEMCPY, Plan, Slot, candidates, plan};
 use opencl3::{
     command_queue::CommandQueue,
     context::Context,
@@ -20,6 +20,9 @@ use opencl3::{
     program::Program,
     types::{CL_BLOCKING, cl_uchar},
 };
+
+/// A product that `OpenCL` has none of.
+const VENDOR: &str = "none";
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -105,9 +108,9 @@ impl OpenCl {
 
     fn check(&self, spec: &KernelSpec, span: Option<u32>) -> Outcome {
         let inputs = Inputs::generate(spec)?;
-        let own: Vec<(&str, Plan)> = candidates(spec)
+        let own: Vec<(&str, Plan)> = candidates(spec, VENDOR)
             .into_iter()
-            .filter(|name| ![CUBLASLT, MEMCPY].contains(name))
+            .filter(|name| ![VENDOR, MEMCPY].contains(name))
             .filter_map(|name| plan(spec, name, span).ok().map(|plan| (name, plan)))
             .collect();
         assert!(!own.is_empty(), "{spec} has no own kernel");

@@ -7,8 +7,6 @@ use crate::{
 
 /// The device's own copy.
 pub const MEMCPY: &str = "memcpy";
-/// The vendor's matrix product.
-pub const CUBLASLT: &str = "cublaslt";
 pub(crate) const STREAM: &str = "own-stream";
 pub(crate) const TILE_128: &str = "own-tile-128";
 pub(crate) const TILE_64: &str = "own-tile-64";
@@ -62,14 +60,14 @@ pub struct Plan {
     pub details: Vec<(&'static str, String)>,
 }
 
-/// The implementations that a kernel could have on some NVIDIA GPU, best first.
-pub fn candidates(spec: &KernelSpec) -> Vec<&'static str> {
+/// The implementations that a kernel could have on some GPU, best first; `product` is the name of the vendor's matrix product.
+pub fn candidates(spec: &KernelSpec, product: &'static str) -> Vec<&'static str> {
     match (spec.shape, spec.dtype) {
         (Shape::Copy { .. }, _) => vec![MEMCPY, STREAM],
         (Shape::Triad { .. }, _) => vec![STREAM],
-        (Shape::Gemm { .. }, DType::Tf32 | DType::Fp8E4m3) => vec![CUBLASLT],
-        (Shape::Gemm { .. }, _) => vec![CUBLASLT, TILE_128, TILE_64],
-        (Shape::Gemv { .. }, _) => vec![ROWS, CUBLASLT],
+        (Shape::Gemm { .. }, DType::Tf32 | DType::Fp8E4m3) => vec![product],
+        (Shape::Gemm { .. }, _) => vec![product, TILE_128, TILE_64],
+        (Shape::Gemv { .. }, _) => vec![ROWS, product],
         (Shape::Int4Gemv { .. }, _) => vec![ROWS],
         (Shape::Prefill { .. }, _) => vec![FLASH_MMA, FLASH],
         (Shape::SharedPrefix { method: PrefixMethod::Shared, .. }, _) => {
@@ -80,9 +78,9 @@ pub fn candidates(spec: &KernelSpec) -> Vec<&'static str> {
     }
 }
 
-/// The lowest compute capability that has what an implementation uses.
-pub(crate) fn least_capability(implementation: &str) -> u32 {
-    if matches!(implementation, FLASH_MMA | SHARED_PREFIX_MMA) { 80 } else { 61 }
+/// Whether an implementation multiplies on matrix units by `mma.sync`, which only CUDA has, from compute capability 8.0.
+pub fn uses_mma(implementation: &str) -> bool {
+    matches!(implementation, FLASH_MMA | SHARED_PREFIX_MMA)
 }
 
 /// How a kernel is done by one of the project's own implementations. `span` asks for so many keys per block where a kernel divides
@@ -97,7 +95,7 @@ pub fn plan(spec: &KernelSpec, implementation: &str, span: Option<u32>) -> Resul
         Shape::Gemv { m, k, batch } => gemv(spec, [m, k, batch]),
         Shape::Int4Gemv { .. } => int4_gemv(spec),
         Shape::RmsNorm { rows, width } | Shape::Softmax { rows, width } => by_row(spec, rows, width),
-        _ => plan_attention::plan(spec, matches!(implementation, FLASH_MMA | SHARED_PREFIX_MMA), span),
+        _ => plan_attention::plan(spec, uses_mma(implementation), span),
     }
 }
 
