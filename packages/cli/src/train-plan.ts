@@ -22,6 +22,7 @@ export function trainingFacts({ recipe: id, id: name, seeds, set }: TrainingAsk)
     params,
     seeds: Array.from({ length: seeds }, (_, seed) => seed),
     ...recipe.length(params),
+    ...(recipe.phases && { phases: recipe.phases(params) }),
   };
 }
 

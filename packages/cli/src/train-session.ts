@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PerwattError } from '@perwatt/core';
 import { type HarnessDeps, openPowerLog } from '@perwatt/harness';
-import { type Checkpoint, parseCheckpoint, recipeById, restoreTrainer } from '@perwatt/recipes';
+import { type Checkpoint, parseCheckpoint, phaseEnds, recipeById, restoreTrainer } from '@perwatt/recipes';
 import type { TrainingFacts, TrainingRun } from '@perwatt/records';
 import type { Io } from './io.js';
 import type { TrainMessage } from './train-messages.js';
@@ -156,7 +156,7 @@ function trainJob(run: TrainingRun, { facts, seed, from }: SeedJob, { rows, sess
   return trainThread({ recipe: facts.recipe, params: facts.params, seed, from }, onMessage, signal);
 }
 
-/** Writes a checkpoint; of those before it only the untrained policy stays. */
+/** Writes a checkpoint; of those before it only the untrained policy and the ends of phases stay. */
 function keepCheckpoint(
   run: TrainingRun,
   {
@@ -165,7 +165,8 @@ function keepCheckpoint(
     checkpoint,
   }: { readonly facts: TrainingFacts; readonly seed: number; readonly checkpoint: Checkpoint },
 ): void {
-  const before = stepsKept(run, facts, seed).filter((step) => step !== 0 && step !== checkpoint.step);
+  const kept = [0, checkpoint.step, ...phaseEnds(facts.phases ?? [])];
+  const before = stepsKept(run, facts, seed).filter((step) => !kept.includes(step));
   run.writeText(run.checkpointPath(facts.name, seed, checkpoint.step), `${JSON.stringify(checkpoint)}\n`);
   for (const step of before) rmSync(run.checkpointPath(facts.name, seed, step), { force: true });
 }

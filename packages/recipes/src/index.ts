@@ -12,12 +12,15 @@ export {
   defineRecipe,
   type EvalRecord,
   type PolicyAnswer,
+  type PolicyPiece,
   type PolicyService,
+  type PolicyWriting,
   type Recipe,
   type RecipeClaim,
   type RecipeItem,
   type RecipeParameter,
   type RecipeParams,
+  type RecipePhase,
   type RecipeSpec,
   type StepRecord,
   type Trainer,
@@ -27,4 +30,4 @@ export { recipeIndex, recipePage } from './recipe-page.js';
 export { recipeById, recipes } from './recipes.js';
 export { drawQuery, type RouterQuery, routerLogit } from './router/queries.js';
 export { routerPrompt } from './router/router-model.js';
-export { type SeedTraining, type TrainEvent, trainSeed } from './train-seed.js';
+export { phaseEnds, type SeedTraining, type TrainEvent, trainSeed } from './train-seed.js';

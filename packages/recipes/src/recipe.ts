@@ -102,6 +102,8 @@ export interface Recipe {
   readonly version: number;
   readonly title: string;
   readonly summary: string;
+  /** Whether a seed takes minutes rather than seconds; such a recipe is trained only where it is named. */
+  readonly slow?: boolean;
   /** The unit of the x axis that the recipe is about. */
   readonly effort: 'tokens' | 'env_actions';
   readonly claims: readonly RecipeClaim[];
@@ -142,7 +144,7 @@ export interface RecipeParameter {
 
 /** A recipe as its file defines it: with parameters of its own type. */
 export interface RecipeSpec<S extends z.ZodObject, T extends Trainer>
-  extends Pick<Recipe, 'id' | 'version' | 'title' | 'summary' | 'effort' | 'claims'> {
+  extends Pick<Recipe, 'id' | 'version' | 'title' | 'summary' | 'slow' | 'effort' | 'claims'> {
   readonly params: S;
   readonly length: (params: z.infer<S>) => { readonly steps: number; readonly eval_every: number };
   readonly phases?: (params: z.infer<S>) => readonly RecipePhase[];

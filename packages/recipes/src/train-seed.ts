@@ -1,5 +1,5 @@
 import { type Checkpoint, restoreTrainer, saveCheckpoint } from './checkpoint.js';
-import type { EvalRecord, Recipe, RecipeParams, StepRecord, Trainer } from './recipe.js';
+import type { EvalRecord, Recipe, RecipeParams, RecipePhase, StepRecord, Trainer } from './recipe.js';
 import { votedAccuracy } from './voted-accuracy.js';
 
 /** What happens while one seed is trained, in order. */
@@ -21,14 +21,14 @@ export interface SeedTraining {
 /** Steps that an evaluation follows: every few, the last one of a phase, and the last of all. */
 function isDue(recipe: Recipe, params: RecipeParams): (step: number) => boolean {
   const { steps, eval_every } = recipe.length(params);
-  const ends = phaseEnds(recipe, params);
+  const ends = phaseEnds(recipe.phases?.(params) ?? []);
   return (step) => step === steps || step % eval_every === 0 || ends.includes(step);
 }
 
-/** The last step of each phase; empty for a training of one. */
-export function phaseEnds({ phases }: Recipe, params: RecipeParams): number[] {
+/** The last step of each phase. */
+export function phaseEnds(phases: readonly RecipePhase[]): number[] {
   let end = 0;
-  return (phases?.(params) ?? []).map(({ steps }) => {
+  return phases.map(({ steps }) => {
     end += steps;
     return end;
   });

@@ -25,6 +25,8 @@ export interface TrainingFacts {
   readonly seeds: readonly number[];
   readonly steps: number;
   readonly eval_every: number;
+  /** Steps that learn in a way of their own, in order; absent where all are alike. */
+  readonly phases?: readonly { readonly name: string; readonly steps: number }[];
   /** What the recipe says that it shows, and can't show. */
   readonly claims: readonly { readonly text: string; readonly status: 'supported' | 'not_supported' }[];
 }

@@ -13,17 +13,18 @@ export const trainListCommand = (io: Io): Command =>
       for (const recipe of recipes) for (const line of recipeLines(recipe)) io.print(line);
     });
 
-const recipeJson = ({ id, version, title, summary, effort, claims, parameters }: Recipe) => ({
+const recipeJson = ({ id, version, title, summary, slow, effort, claims, parameters }: Recipe) => ({
   id,
   version,
   title,
   summary,
+  slow: slow === true,
   effort,
   claims,
   parameters,
 });
 
-const recipeLines = ({ id, summary, parameters }: Recipe): string[] => [
-  `${id}: ${summary}`,
+const recipeLines = ({ id, summary, slow, parameters }: Recipe): string[] => [
+  `${id}: ${summary}${slow === true ? ' (slow: minutes a seed)' : ''}`,
   ...parameters.map((own) => `  ${`${own.name}=${own.default}`.padEnd(24)} ${own.summary}`),
 ];

@@ -188,6 +188,7 @@ export const tinyTransformer = defineRecipe({
   title: 'A small transformer, supervised and then reinforced',
   summary:
     'a transformer of two layers learns from worked solutions of modular chains, then from whether its answers are right',
+  slow: true,
   effort: 'tokens',
   claims: [],
   params: TinyTransformerParams,
