@@ -4,6 +4,7 @@ import * as z from 'zod';
 export const kernelNames = [
   'copy',
   'triad',
+  'fma',
   'gemm',
   'gemv',
   'int4_gemv',

@@ -14,16 +14,20 @@ export interface RanKernel {
  * a GPU whose cache isn't known, 96 MiB else), at most an eighth of its memory each vector, and one square GEMM for each type.
  */
 export function ceilingSpecs(device: KernelDevice, types: readonly KernelSpec['dtype'][]): KernelSpec[] {
-  const gpu = isGpu(device);
-  const cache = device.last_level_cache_bytes ?? (gpu ? 256 : 96) * 2 ** 20;
-  const room = Math.min(device.memory_bytes ?? 2 ** 33, (device.max_buffer_bytes ?? 2 ** 33) * 8) / 8;
-  const n = 2 ** Math.floor(Math.log2(Math.min(3 * cache, room) / 4));
-  const side = gpu ? 8192 : device.kind === 'software' ? 256 : 1024;
+  const n = streamElements(device);
+  const side = isGpu(device) ? 8192 : device.kind === 'software' ? 256 : 1024;
   return [
     { kind: 'copy', dtype: 'f32', n },
     { kind: 'triad', dtype: 'f32', n },
     ...types.map((dtype): KernelSpec => ({ kind: 'gemm', dtype, m: side, n: side, k: side })),
   ];
+}
+
+/** Elements of a vector of 32 bits each that no cache holds. */
+export function streamElements(device: KernelDevice): number {
+  const cache = device.last_level_cache_bytes ?? (isGpu(device) ? 256 : 96) * 2 ** 20;
+  const room = Math.min(device.memory_bytes ?? 2 ** 33, (device.max_buffer_bytes ?? 2 ** 33) * 8) / 8;
+  return 2 ** Math.floor(Math.log2(Math.min(3 * cache, room) / 4));
 }
 
 const isGpu = ({ kind }: KernelDevice): boolean =>

@@ -37,3 +37,4 @@ export {
   runKernels,
 } from './run-kernels.js';
 export { checkSpecs, type SpecChoice, usualSpecs } from './standard-specs.js';
+export { sweepSpecs } from './sweep-specs.js';

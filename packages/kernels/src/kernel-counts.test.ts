@@ -18,6 +18,7 @@ const int4 = {
 const cases: readonly (readonly [KernelSpec, number, number, why: string])[] = [
   [{ kind: 'copy', dtype: 'f32', n: 2 ** 28 },                                0,                 2_147_483_648, 'a copy works nothing out'],
   [{ kind: 'triad', dtype: 'f32', n: 2 ** 28 },                               536_870_912,       3_221_225_472, 'no write-allocate'],
+  [{ kind: 'fma', dtype: 'bf16', n: 2 ** 28, k: 1000 },                       536_870_912_000,   1_073_741_824, 'one vector in, one out'],
   [{ kind: 'gemm', dtype: 'bf16', m: 8192, n: 8192, k: 8192 },                1_099_511_627_776, 402_653_184,   'three square matrices'],
   [{ kind: 'gemm', dtype: 'bf16', m: 14_336, n: 512, k: 4096 },               60_129_542_144,    136_314_880,   'three different matrices'],
   [{ ...gemv, dtype: 'bf16', batch: 1 },                                        117_440_512,       117_477_376,   'weights rule'],

@@ -49,6 +49,8 @@ export function kernelCounts(spec: KernelSpec): KernelCounts {
       return { flop: 0, bytes: spec.n * (s + s_out) };
     case 'triad':
       return { flop: 2 * spec.n, bytes: spec.n * (2 * s + s_out) };
+    case 'fma':
+      return { flop: 2 * spec.n * spec.k, bytes: spec.n * (s + s_out) };
     case 'gemm': {
       const { m, n, k } = spec;
       return { flop: 2 * m * n * k, bytes: s * (m * k + k * n) + s_out * m * n };

@@ -20,6 +20,16 @@ export interface OutcomeTime {
   readonly throttled: readonly string[] | null;
 }
 
+/** Times of single launches with empty caches, ns. */
+export interface OutcomeCold {
+  readonly mean_ns: number;
+  /** 95 % interval of the mean over launches. */
+  readonly lo_ns: number | null;
+  readonly hi_ns: number | null;
+  readonly median_ns: number;
+  readonly launches: number;
+}
+
 /** Energy of one launch, J. */
 export interface OutcomeEnergy {
   readonly gross_j: number;
@@ -31,6 +41,10 @@ export interface OutcomeEnergy {
   /** Windows that count. */
   readonly windows: number;
   readonly window_ns: number;
+  /** Launches in them together. */
+  readonly launches: number;
+  /** Systematic error of the meter, a share; null when unknown. */
+  readonly systematic_ratio: number | null;
   readonly duty_ratio: number;
   readonly domain: string;
   readonly scope: string;
@@ -47,8 +61,11 @@ export interface KernelOutcome {
   readonly start_ns: bigint | null;
   readonly end_ns: bigint | null;
   readonly time: OutcomeTime | null;
+  readonly cold: OutcomeCold | null;
+  /** Why no cold launch was timed; null where one was. */
+  readonly cold_reason: string | null;
   readonly energy: OutcomeEnergy | null;
-  /** Why there is no energy; null where there is. */
+  /** Why there is no energy, or no net energy; null where there is both. */
   readonly energy_reason: string | null;
   /** Relative error, the greater of before and after timing; null for what wasn't compared, or is no number. */
   readonly error_ratio: number | null;
@@ -84,9 +101,10 @@ export function outcomeOf({ row, start_ns, end_ns, provenance }: Told): KernelOu
     start_ns: BigInt(start_ns),
     end_ns: BigInt(end_ns),
     time: timeOf(row),
+    cold: coldOf(row),
+    cold_reason: row.cold === null ? (row.cold_reason ?? 'no cold launch was timed') : null,
     energy,
-    energy_reason:
-      energy === null ? (row.energy?.reason ?? row.energy_reason ?? 'no energy was measured') : null,
+    energy_reason: energyReason(row, energy),
     ...checkOf(row),
     flags,
     status,
@@ -94,6 +112,22 @@ export function outcomeOf({ row, start_ns, end_ns, provenance }: Told): KernelOu
     reason: error_message,
   };
 }
+
+function energyReason(row: NativeRow, energy: OutcomeEnergy | null): string | null {
+  if (energy === null) return row.energy?.reason ?? row.energy_reason ?? 'no energy was measured';
+  return energy.net_j === null ? `no net energy: ${row.energy?.idle_reason ?? 'no idle power'}` : null;
+}
+
+const coldOf = ({ cold }: NativeRow): OutcomeCold | null =>
+  cold === null
+    ? null
+    : {
+        mean_ns: cold.mean_ns,
+        lo_ns: cold.interval?.low ?? null,
+        hi_ns: cold.interval?.high ?? null,
+        median_ns: cold.median_ns,
+        launches: cold.launches,
+      };
 
 function timeOf({ timing }: NativeRow): OutcomeTime | null {
   if (timing === null) return null;
@@ -154,6 +188,8 @@ function energyOf({ energy }: NativeRow, provenance: string | null): OutcomeEner
     idle_w: energy.idle?.power_w ?? null,
     windows: windows.length,
     window_ns: length_ns / windows.length,
+    launches: windows.reduce((sum, { launches }) => sum + launches, 0),
+    systematic_ratio: energy.counter.systematic_ratio,
     duty_ratio: Math.min(...windows.map(({ duty_ratio }) => duty_ratio)),
     domain: domain.startsWith(source) ? domain : `${source}:${domain}`,
     scope,

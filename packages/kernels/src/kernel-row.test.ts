@@ -37,6 +37,8 @@ const native = (change: Partial<NativeRow> = {}): NativeRow => ({
     health_before: { clock_hz: 1.98e9, throttle_reasons: [] },
     health_after: { clock_hz: 1.7e9, throttle_reasons: ['sw_power_cap'] },
   },
+  cold: { mean_ns: 300, interval: { low: 280, high: 320 }, median_ns: 290, launches: 30 },
+  cold_reason: null,
   energy: null,
   energy_reason: 'it was not asked for',
   flags: ['clocks-differ'],
@@ -49,6 +51,7 @@ const told = (row: NativeRow, provenance: string | null = null): KernelOutcome =
 const window = (energy_j: number, change: object = {}) => ({
   start_ns: 0,
   end_ns: 5e9,
+  launches: 500_000,
   energy_j,
   duty_ratio: 0.99,
   invalid: null,
@@ -59,6 +62,7 @@ const energy: NonNullable<NativeRow['energy']> = {
   counter: { source: 'nvml', domain: 'nvml:GPU-1:energy', scope: 'gpu', systematic_ratio: 0.05 },
   windows: [window(3500), window(9999, { invalid: 'too short' }), window(3500, { duty_ratio: 0.98 })],
   idle: { power_w: 80 },
+  idle_reason: null,
   energy_j: { mean: 0.007, low: 0.0069, high: 0.0071 },
   net_energy_j: { mean: 0.006, low: 0.0059, high: 0.0061 },
   reason: null,
@@ -118,6 +122,8 @@ describe('energy of a native row', () => {
       idle_w: 80,
       windows: 2,
       window_ns: 5e9,
+      launches: 1e6,
+      systematic_ratio: 0.05,
       duty_ratio: 0.98,
       domain: 'nvml:GPU-1:energy',
       scope: 'gpu',
@@ -132,6 +138,37 @@ describe('energy of a native row', () => {
     [{ energy_reason: null },                                                    'no energy was measured',  'nobody says'],
   ])('%o is none: %s', (change, reason, _why) => {
     expect(told(native(change), 'counter')).toMatchObject({ energy: null, energy_reason: reason });
+  });
+});
+
+test('net energy that is missing has its reason beside the gross one', () => {
+  const { energy: found, energy_reason } = told(
+    native({
+      energy: { ...energy, idle: null, net_energy_j: null, idle_reason: 'the counter moved only once' },
+    }),
+    'counter',
+  );
+  expect([found?.gross_j, found?.net_j, energy_reason]).toEqual([
+    0.007,
+    null,
+    'no net energy: the counter moved only once',
+  ]);
+});
+
+test('cold launches that were not timed say why', () => {
+  const outcome = told(native({ cold: null, cold_reason: "the backend can't empty the device's caches" }));
+  expect(
+    kernelRow(gemm, outcome, {
+      run_id: 'r',
+      session: 0,
+      phase: 'alone',
+      device,
+      ceilings: ceilingsOf([], 'f32'),
+    }),
+  ).toMatchObject({
+    cold_mean_ns: null,
+    cold_launches: null,
+    cold_reason: "the backend can't empty the device's caches",
   });
 });
 
@@ -212,6 +249,8 @@ describe('a row', () => {
       flags: 'clocks-differ',
       start_ns: 5n,
     });
+    expect(row).toMatchObject({ cold_mean_ns: 300, cold_lo_ns: 280, cold_median_ns: 290, cold_launches: 30 });
+    expect(row).toMatchObject({ energy_launches: 1e6, energy_systematic_ratio: 0.05, energy_reason: null });
     expect(row).toMatchObject({
       bound: 'memory',
       roofline_ns: 50,

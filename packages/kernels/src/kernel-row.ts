@@ -40,6 +40,7 @@ export function kernelRow(spec: KernelSpec, outcome: KernelOutcome, place: RowPl
     flop,
     bytes,
     ...timeColumns(outcome),
+    ...coldColumns(outcome),
     ...ceilingColumns(outcome, ceilings),
     ...energyColumns(outcome),
     error_ratio,
@@ -88,6 +89,17 @@ function timeColumns({ time, start_ns, end_ns }: KernelOutcome) {
   };
 }
 
+function coldColumns({ cold, cold_reason }: KernelOutcome) {
+  return {
+    cold_mean_ns: cold?.mean_ns ?? null,
+    cold_lo_ns: cold?.lo_ns ?? null,
+    cold_hi_ns: cold?.hi_ns ?? null,
+    cold_median_ns: cold?.median_ns ?? null,
+    cold_launches: cold?.launches ?? null,
+    cold_reason,
+  };
+}
+
 function ceilingColumns({ time, flop, bytes }: KernelOutcome, ceilings: DeviceCeilings) {
   const roofline = rooflineOf({ flop, bytes }, ceilings);
   const { peak_flop_per_s, peak_implementation, bandwidth_bytes_per_s } = ceilings;
@@ -108,8 +120,10 @@ const noEnergy = {
   energy_net_j: null,
   energy_power_w: null,
   energy_idle_w: null,
+  energy_systematic_ratio: null,
   energy_windows: 0,
   energy_window_ns: null,
+  energy_launches: null,
   energy_duty_ratio: null,
   energy_domain: null,
   energy_scope: null,
@@ -125,12 +139,14 @@ function energyColumns({ energy, energy_reason }: KernelOutcome) {
     energy_net_j: energy.net_j,
     energy_power_w: energy.power_w,
     energy_idle_w: energy.idle_w,
+    energy_systematic_ratio: energy.systematic_ratio,
     energy_windows: energy.windows,
     energy_window_ns: energy.window_ns,
+    energy_launches: energy.launches,
     energy_duty_ratio: energy.duty_ratio,
     energy_domain: energy.domain,
     energy_scope: energy.scope,
     energy_provenance: energy.provenance,
-    energy_reason: null,
+    energy_reason,
   };
 }

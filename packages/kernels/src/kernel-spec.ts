@@ -21,6 +21,7 @@ const heads = { batch: count, heads: count, kv_heads: count, head_dim: count };
 export const KernelSpec = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('copy'), n: count, ...shared }),
   z.strictObject({ kind: z.literal('triad'), n: count, ...shared }),
+  z.strictObject({ kind: z.literal('fma'), n: count, k: count, ...shared }),
   z.strictObject({
     kind: z.literal('gemm'),
     m: count,

@@ -3,9 +3,9 @@ import type { KernelSpec } from './kernel-spec.js';
 
 /**
  * What the process that drives devices is asked, and what it answers: JSON, one value a line. The Rust side of it is
- * `crates/kernels-napi/src/protocol.rs`; both change together.
+ * `crates/kernels-run/src/protocol.rs`; both change together.
  */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** How long things may be timed. Times in ns. */
 export interface TimingOptions {
@@ -21,6 +21,8 @@ export interface EnergyOptions {
   readonly windows: number;
   /** Shortest window, ns; one has 50 update periods of its counter at least. */
   readonly least_ns: number;
+  /** Warm-up before each window, ns. Default: 2 s. The device is left alone for half as long before it is metered idle. */
+  readonly warm_up_ns?: number;
 }
 
 /** Where power sources look. */
@@ -96,6 +98,13 @@ const Timing = z.object({
   health_after: Health.nullable(),
 });
 
+const Cold = z.object({
+  mean_ns: figure,
+  interval: z.object({ low: figure, high: figure }).nullable(),
+  median_ns: figure,
+  launches: count,
+});
+
 const Interval = z.object({ mean: figure, low: figure, high: figure });
 
 const Energy = z.object({
@@ -109,12 +118,14 @@ const Energy = z.object({
     z.object({
       start_ns: figure,
       end_ns: figure,
+      launches: figure,
       energy_j: figure,
       duty_ratio: figure,
       invalid: z.string().nullable(),
     }),
   ),
   idle: z.object({ power_w: figure }).nullable(),
+  idle_reason: z.string().nullable(),
   energy_j: Interval.nullable(),
   net_energy_j: Interval.nullable(),
   reason: z.string().nullable(),
@@ -136,6 +147,8 @@ const Row = z.object({
   check_before: Check.nullable(),
   check_after: Check.nullable(),
   timing: Timing.nullable(),
+  cold: Cold.nullable(),
+  cold_reason: z.string().nullable(),
   energy: Energy.nullable(),
   energy_reason: z.string().nullable(),
   flags: z.array(z.string()),

@@ -162,6 +162,8 @@ function lostOutcome(
     start_ns: null,
     end_ns: null,
     time: null,
+    cold: null,
+    cold_reason: 'the kernel was not timed',
     energy: null,
     energy_reason: 'the kernel was not measured',
     error_ratio: null,

@@ -12,6 +12,8 @@ const small: readonly Sizes[keyof Sizes][] = [
   { kind: 'copy', n: 1040 },
   { kind: 'triad', n: 1037 },
   { kind: 'triad', n: 1040 },
+  { kind: 'fma', n: 1037, k: 3 },
+  { kind: 'fma', n: 1040, k: 21 },
   { kind: 'gemm', m: 65, n: 47, k: 129 },
   { kind: 'gemm', m: 64, n: 64, k: 128, layout: 'nt' },
   { kind: 'gemm', m: 80, n: 48, k: 144 },
@@ -52,6 +54,7 @@ const small: readonly Sizes[keyof Sizes][] = [
 /** As in a model of some billions of parameters, but for the head. */
 const usual: readonly Sizes[keyof Sizes][] = [
   { kind: 'gemm', m: 1024, n: 1024, k: 1024 },
+  { kind: 'fma', n: 2 ** 24, k: 16 },
   { kind: 'gemv', m: 4096, k: 4096, batch: 1 },
   { kind: 'int4_gemv', m: 4096, k: 4096, batch: 1, group: 32, scales: 'f16', zero_points: false },
   { kind: 'prefill', batch: 1, heads: 32, kv_heads: 8, head_dim: 128, length: 512, causal: true },
@@ -84,6 +87,7 @@ const real: readonly KernelType[] = ['f32', 'f16', 'bf16'];
 const typesOf: Readonly<Record<KernelSpec['kind'], readonly KernelType[]>> = {
   copy: [...real, 'int8'],
   triad: real,
+  fma: real,
   gemm: ['f32', 'tf32', 'f16', 'bf16', 'fp8_e4m3', 'int8'],
   gemv: [...real, 'int8'],
   int4_gemv: real,

@@ -57,7 +57,7 @@ const result = (kind, implementation, status) => ({
     launch_ns: 50, deviation_ratio: 0.02, rotated_sets: 4, clock: 'host', host_difference_ratio: null, stopped: 'settled',
     batches: [49, 50, 51].map((ns) => ({ launches: 10, device_ns: null, host_ns: 10 * ns })), health_before: null, health_after: null,
   },
-  energy: null, energy_reason: 'no counter', flags: ['one-set'],
+  cold: null, cold_reason: 'no caches', energy: null, energy_reason: 'no counter', flags: ['one-set'],
 });
 if (request.kind === 'list') {
   for (const [backend, deed] of Object.entries(script.backends ?? {})) {

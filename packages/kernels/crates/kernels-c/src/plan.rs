@@ -1,4 +1,6 @@
-use kernels_core::{DType, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON, Shape, TRIAD_SCALAR};
+use kernels_core::{
+    DType, FMA_ADDEND, FMA_FACTOR, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON, Shape, TRIAD_SCALAR,
+};
 
 use crate::{
     plan_attention,
@@ -8,6 +10,7 @@ use crate::{
 /// The device's own copy.
 pub const MEMCPY: &str = "memcpy";
 pub(crate) const STREAM: &str = "own-stream";
+pub(crate) const CHAIN: &str = "own-chain";
 pub(crate) const TILE_128: &str = "own-tile-128";
 pub(crate) const TILE_64: &str = "own-tile-64";
 pub(crate) const ROWS: &str = "own-four-rows";
@@ -18,6 +21,8 @@ pub(crate) const SPLIT_KV: &str = "own-split-kv";
 pub(crate) const SHARED_PREFIX: &str = "own-shared-prefix";
 pub(crate) const SHARED_PREFIX_MMA: &str = "own-shared-prefix-mma";
 
+/// Blocks that fill any device several times over, for kernels that stride.
+const ENOUGH: u32 = 8192;
 /// The most blocks along y and z.
 pub(crate) const MOST_BLOCKS: u32 = 65_535;
 /// Shared memory that every device gives a block without being asked, bytes.
@@ -65,6 +70,7 @@ pub fn candidates(spec: &KernelSpec, product: &'static str) -> Vec<&'static str>
     match (spec.shape, spec.dtype) {
         (Shape::Copy { .. }, _) => vec![MEMCPY, STREAM],
         (Shape::Triad { .. }, _) => vec![STREAM],
+        (Shape::Fma { .. }, _) => vec![CHAIN],
         (Shape::Gemm { .. }, DType::Tf32 | DType::Fp8E4m3) => vec![product],
         (Shape::Gemm { .. }, _) => vec![product, TILE_128, TILE_64],
         (Shape::Gemv { .. }, _) => vec![ROWS, product],
@@ -91,6 +97,7 @@ pub fn uses_mma(implementation: &str) -> bool {
 pub fn plan(spec: &KernelSpec, implementation: &str, span: Option<u32>) -> Result<Plan, String> {
     match spec.shape {
         Shape::Copy { n } | Shape::Triad { n } => stream(spec, n),
+        Shape::Fma { n, k } => chain(spec, n, k),
         Shape::Gemm { m, n, k } => gemm(spec, [m, n, k], if implementation == TILE_128 { 8 } else { 4 }),
         Shape::Gemv { m, k, batch } => gemv(spec, [m, k, batch]),
         Shape::Int4Gemv { .. } => int4_gemv(spec),
@@ -144,8 +151,6 @@ fn one(step: Step) -> Plan {
 }
 
 fn stream(spec: &KernelSpec, n: usize) -> Result<Plan, String> {
-    /// Blocks that fill any device several times over; the kernel strides.
-    const ENOUGH: u32 = 8192;
     let triad = matches!(spec.shape, Shape::Triad { .. });
     let per_vector = vector(spec.dtype);
     let vectors = whole("n", n, per_vector)? / size(per_vector)?;
@@ -158,6 +163,19 @@ fn stream(spec: &KernelSpec, n: usize) -> Result<Plan, String> {
         } else {
             vec![Slot::Input(0), Slot::Output]
         },
+        grid: [vectors.div_ceil(256).min(ENOUGH), 1, 1],
+        block: 256,
+    }))
+}
+
+fn chain(spec: &KernelSpec, n: usize, k: usize) -> Result<Plan, String> {
+    let per_vector = vector(spec.dtype);
+    let vectors = whole("n", n, per_vector)? / size(per_vector)?;
+    let defines = types(spec)?.set("N", format_args!("{vectors}u")).set("K", format_args!("{}u", size(k)?));
+    Ok(one(Step {
+        source: source::FMA,
+        defines: defines.flag("CHAIN", true).real("FACTOR", FMA_FACTOR).real("ADDEND", FMA_ADDEND),
+        arguments: vec![Slot::Input(0), Slot::Output],
         grid: [vectors.div_ceil(256).min(ENOUGH), 1, 1],
         block: 256,
     }))

@@ -16,6 +16,9 @@ const JOIN: &str = include_str!("../kernels/join.cu");
 pub const COPY: Source = Source { entry: "copy", parts: &[PRELUDE, include_str!("../kernels/stream.cu")] };
 /// out = a + q·b.
 pub const TRIAD: Source = Source { entry: "triad", parts: &[PRELUDE, include_str!("../kernels/stream.cu")] };
+/// out = a after multiply-adds.
+pub const FMA: Source =
+    Source { entry: "fma_chain", parts: &[PRELUDE, include_str!("../kernels/stream.cu")] };
 /// A matrix product in floating point.
 pub const GEMM: Source = Source { entry: "gemm", parts: &[PRELUDE, include_str!("../kernels/gemm.cu")] };
 /// A matrix product in int8.

@@ -155,7 +155,7 @@ const FLOATS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 #[test]
 fn streams() -> Outcome {
     check_all(&[Shape::Copy { n: 20_000 }], &[DType::F32, DType::Bf16, DType::Int8], false)?;
-    check_all(&[Shape::Triad { n: 20_000 }], &FLOATS, false)
+    check_all(&[Shape::Triad { n: 20_000 }, Shape::Fma { n: 20_000, k: 19 }], &FLOATS, false)
 }
 
 #[test]

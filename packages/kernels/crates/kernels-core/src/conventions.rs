@@ -36,6 +36,7 @@ fn flop(shape: &Shape) -> f64 {
     match *shape {
         Shape::Copy { .. } => 0.0,
         Shape::Triad { n } => 2.0 * real(n),
+        Shape::Fma { n, k } => 2.0 * real(n) * real(k),
         Shape::Gemm { m, n, k } => 2.0 * real(m) * real(n) * real(k),
         Shape::Gemv { m, k, batch } | Shape::Int4Gemv { m, k, batch, .. } => {
             2.0 * real(batch) * real(m) * real(k)

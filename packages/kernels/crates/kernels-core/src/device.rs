@@ -63,6 +63,16 @@ pub trait Prepared {
     /// `Lost`, `Timeout`, or what the driver says.
     fn wait(&mut self, ticket: Ticket) -> Result<Timing, KernelError>;
 
+    /// Empties the device's caches of what the kernel reads, by writing `bytes` of memory that are no part of it, and
+    /// waits until that is done. False where the backend can't.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn flush(&mut self, bytes: u64) -> Result<bool, KernelError> {
+        let _ = bytes;
+        Ok(false)
+    }
+
     /// Fills the outputs of all sets with [`POISON_BYTE`](crate::POISON_BYTE).
     ///
     /// # Errors

@@ -41,6 +41,14 @@ pub trait EnergyCounter: Send {
     /// # Errors
     /// `Counter`: it is gone, or gave no number.
     fn read(&mut self) -> Result<CounterReading, KernelError>;
+
+    /// The same, as the first look of a new stretch: of what happened since the last one, nothing is asked.
+    ///
+    /// # Errors
+    /// `Counter`, as [`Self::read`].
+    fn start(&mut self) -> Result<CounterReading, KernelError> {
+        self.read()
+    }
 }
 
 /// How energy is measured.
@@ -57,6 +65,8 @@ pub struct EnergyRule {
     pub duty_ratio: f64,
     /// Warm-up before a window, ns.
     pub warm_up_ns: i64,
+    /// The device is left alone so long before its idle power is measured, ns: clocks come down with a delay.
+    pub settle_ns: i64,
     /// The device is left to cool down for at most so long, ns.
     pub cool_down_ns: i64,
     /// Until it is within so many °C of the temperature at the start.
@@ -64,7 +74,7 @@ pub struct EnergyRule {
 }
 
 impl Default for EnergyRule {
-    /// 3 windows of 5 s and 50 periods, duty 0.97, warm-up 2 s, cool-down of at most 60 s to within 3 °C.
+    /// 3 windows of 5 s and 50 periods, duty 0.97, warm-up 2 s, a second before idle, cool-down of at most 60 s to within 3 °C.
     fn default() -> Self {
         Self {
             windows: 3,
@@ -72,6 +82,7 @@ impl Default for EnergyRule {
             least_periods: 50,
             duty_ratio: 0.97,
             warm_up_ns: 2_000_000_000,
+            settle_ns: 1_000_000_000,
             cool_down_ns: 60_000_000_000,
             cool_within_c: 3.0,
         }
@@ -95,6 +106,10 @@ pub struct BatchEnd {
     /// How long the device was busy with it, ns.
     pub busy_ns: f64,
 }
+
+/// A counter that doesn't move for so many of its periods, and so long, stood still.
+const STANDSTILL_PERIODS: i64 = 10;
+const STANDSTILL_NS: i64 = 500_000_000;
 
 /// What was seen while a device was kept busy, or idle.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -139,6 +154,15 @@ pub struct IdlePower {
     pub power_w: f64,
     /// From tick to tick, ns.
     pub duration_ns: i64,
+}
+
+impl Trace {
+    /// How often the counter really changed, ns: the median of the steps between ticks; None of fewer than three.
+    pub fn tick_period_ns(&self) -> Option<i64> {
+        let mut steps: Vec<i64> = self.ticks.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).collect();
+        steps.sort_unstable();
+        if steps.len() < 2 { None } else { steps.get(steps.len() / 2).copied() }
+    }
 }
 
 /// Mean power over an idle trace, from its first tick to its last.
@@ -192,10 +216,13 @@ pub fn energy_window(
     let energy_j = close.energy_j - open.energy_j;
     let duty_ratio = busy / nanos(duration_ns);
     let (least_ns, ticked) = (rule.window_ns(update_period_ns), ticks.len() - 1);
+    let still_ns = ticks.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).max().unwrap_or(0);
     let invalid = if duration_ns < least_ns {
         Some(format!("{:.2} s long, and {:.2} s are needed", seconds, nanos(least_ns) * 1e-9))
     } else if duty_ratio < rule.duty_ratio {
         Some(format!("the device computed for {duty_ratio:.3} of it, and {:.2} are needed", rule.duty_ratio))
+    } else if still_ns > STANDSTILL_NS.max(update_period_ns.saturating_mul(STANDSTILL_PERIODS)) {
+        Some(format!("the counter stood still for {:.2} s of it", nanos(still_ns) * 1e-9))
     } else if energy_j <= 0.0 || launches <= 0.0 {
         Some("no energy or no launch falls into it".to_owned())
     } else {
@@ -236,9 +263,9 @@ pub struct LaunchEnergy {
     pub energy_j: Option<Interval>,
     /// The same less idle power; None also without an idle window.
     pub net_energy_j: Option<Interval>,
-    /// J per useful FLOP; None for copy and triad, whose FLOP say nothing.
+    /// J per useful FLOP; None for copy, triad and fma, whose FLOP say nothing.
     pub energy_per_flop_j: Option<f64>,
-    /// J per compulsory byte; None for GEMM and prefill, whose bytes say nothing.
+    /// J per compulsory byte; None for GEMM, prefill and fma, whose bytes say nothing.
     pub energy_per_byte_j: Option<f64>,
     /// Why there is no energy.
     pub reason: Option<String>,
@@ -289,8 +316,8 @@ impl LaunchEnergy {
     #[must_use]
     pub fn with_ratios(mut self, shape: &Shape, counts: crate::Counts) -> Self {
         let mean = self.energy_j.map(|energy| energy.mean);
-        let streams = matches!(shape, Shape::Copy { .. } | Shape::Triad { .. });
-        let computes = matches!(shape, Shape::Gemm { .. } | Shape::Prefill { .. });
+        let streams = matches!(shape, Shape::Copy { .. } | Shape::Triad { .. } | Shape::Fma { .. });
+        let computes = matches!(shape, Shape::Gemm { .. } | Shape::Prefill { .. } | Shape::Fma { .. });
         self.energy_per_flop_j = mean.filter(|_| !streams).map(|energy| energy / counts.flop);
         self.energy_per_byte_j = mean.filter(|_| !computes).map(|energy| energy / counts.bytes);
         self

@@ -220,3 +220,23 @@ fn batches_vary_by_five_per_cent_and_never_vanish() {
     assert!(drawn.contains(&95) || drawn.contains(&96));
     assert!((0..100).all(|draw| jittered(1, draw) == 1 && jittered(0, draw) == 1));
 }
+
+#[test]
+fn a_counter_that_stands_still_for_a_while_spoils_its_window() -> Result<(), String> {
+    let sensor = nvml(|_| 300.0);
+    let mut trace = trace(&sensor, 8 * S, 1.0);
+    trace.ticks.retain(|tick| !(3 * S..5 * S).contains(&tick.at_ns));
+    let window = energy_window(&trace, None, &EnergyRule::default(), sensor.period_ns)?;
+    assert_eq!(window.invalid.as_deref(), Some("the counter stood still for 2.10 s of it"));
+    Ok(())
+}
+
+#[test]
+fn the_period_of_a_counter_is_that_of_its_ticks() {
+    let of = |period_ns: i64| {
+        let sensor = Sensor { period_ns, look_ns: period_ns, ..nvml(|_| 100.0) };
+        Trace { ticks: sensor.ticks(S), ..Trace::default() }.tick_period_ns()
+    };
+    assert_eq!((of(100 * MS), of(20 * MS), of(400 * MS)), (Some(100 * MS), Some(20 * MS), None));
+    assert_eq!(Trace::default().tick_period_ns(), None);
+}

@@ -5,15 +5,16 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod cold;
 mod conventions;
 mod device;
 mod dtype;
 mod energy;
 mod error;
-mod fit;
 mod host;
 mod inputs;
 mod meter;
+mod metering;
 mod power;
 mod reference;
 mod roofline;
@@ -25,6 +26,7 @@ mod stop;
 mod tensors;
 
 pub use check::{Check, CheckMethod, check_output, tolerance};
+pub use cold::ColdTiming;
 pub use conventions::{CONVENTION, Counts, counts, prefix_saving};
 pub use device::{
     Backend, ClockSource, Device, DeviceId, DeviceInfo, DeviceKind, Health, ImplId, Prepared, Support,
@@ -36,7 +38,6 @@ pub use energy::{
     Trace, energy_window, idle_power,
 };
 pub use error::KernelError;
-pub use fit::{Coefficient, EnergyFit, FitPoint, LEAST_INTENSITIES, fit_energy};
 pub use host::{Host, SystemHost};
 pub use inputs::{Inputs, POISON_BYTE, Tensor};
 pub use power::PowerCounter;
@@ -44,7 +45,10 @@ pub use reference::Reference;
 pub use roofline::{Bound, Ceilings, Roof};
 pub use row::{KernelRow, RowStatus, RowTiming};
 pub use runner::{Phase, RunOptions, Runner, rotation};
-pub use spec::{Distribution, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON, Shape, TRIAD_SCALAR};
+pub use spec::{
+    Distribution, FMA_ADDEND, FMA_FACTOR, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON, Shape,
+    TRIAD_SCALAR,
+};
 pub use stats::{Interval, deviation, mean, mean_interval, median, quantile, relative_deviation};
 pub use stop::{StopRule, Stopped, Stopping, WarmUp, WarmUpRule, Warming};
 pub use tensors::TensorSpec;

@@ -23,7 +23,7 @@ pub(crate) fn metered<T>(
     work: impl FnOnce() -> Result<T, KernelError>,
 ) -> Result<(T, Vec<CounterReading>), KernelError> {
     let done = AtomicBool::new(false);
-    let first = counter.read()?;
+    let first = counter.start()?;
     thread::scope(|scope| {
         let reader = scope.spawn(|| ticks(counter, first, host, &done));
         let result = work();

@@ -9,6 +9,7 @@ pub struct PowerCounter {
     counters: Vec<(u16, Counter)>,
     info: CounterInfo,
     readings: Vec<Reading>,
+    begun: bool,
 }
 
 impl PowerCounter {
@@ -47,7 +48,7 @@ impl PowerCounter {
             shared: None,
         };
         let counters = chosen.into_iter().map(|(at, _, counter)| (at, counter)).collect();
-        Ok(Self { source, counters, info, readings: Vec::new() })
+        Ok(Self { source, counters, info, readings: Vec::new(), begun: false })
     }
 
     /// Of all counters of a scope (`package`, `gpu`, `wall`) that are part of the source's total.
@@ -74,20 +75,13 @@ impl PowerCounter {
         self
     }
 
-    fn broken(&self, reason: String) -> KernelError {
-        KernelError::Counter { counter: format!("{} {}", self.info.source, self.info.domain), reason }
-    }
-}
-
-impl EnergyCounter for PowerCounter {
-    fn info(&self) -> &CounterInfo {
-        &self.info
-    }
-
-    fn read(&mut self) -> Result<CounterReading, KernelError> {
+    /// Reads all counters. `first` takes what is no continuation of the reading before as a beginning.
+    fn look(&mut self, first: bool) -> Result<CounterReading, KernelError> {
         self.readings.clear();
         let read = self.source.read(&MonotonicClock, &mut self.readings);
         read.map_err(|error| self.broken(error.to_string()))?;
+        let anew = first && self.begun;
+        self.begun = true;
         let (mut energy_j, mut at_ns) = (0.0, 0);
         for index in 0..self.counters.len() {
             let (domain, counter) = &mut self.counters[index];
@@ -99,14 +93,41 @@ impl EnergyCounter for PowerCounter {
                 Value::Counter { uj, .. } => Some(uj),
                 _ => None,
             };
+            if anew {
+                counter.interrupt();
+            }
             let event = counter.push(at, uj);
             energy_j += counter.booked().0.get();
             at_ns = at_ns.max(at.0);
-            if matches!(event, Event::Missing | Event::Reset | Event::Alias | Event::Gap) {
+            let broken = match event {
+                Event::Gap => !anew,
+                Event::Missing | Event::Reset | Event::Alias => true,
+                _ => false,
+            };
+            if broken {
                 return Err(self.broken(format!("the reading is {}", event.name())));
             }
         }
         Ok(CounterReading { at_ns, energy_j })
+    }
+
+    fn broken(&self, reason: String) -> KernelError {
+        KernelError::Counter { counter: format!("{} {}", self.info.source, self.info.domain), reason }
+    }
+}
+
+impl EnergyCounter for PowerCounter {
+    fn info(&self) -> &CounterInfo {
+        &self.info
+    }
+
+    fn read(&mut self) -> Result<CounterReading, KernelError> {
+        self.look(false)
+    }
+
+    /// However long nobody looked, and however often the counter wrapped or was reset meanwhile.
+    fn start(&mut self) -> Result<CounterReading, KernelError> {
+        self.look(true)
     }
 }
 

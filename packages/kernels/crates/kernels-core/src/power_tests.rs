@@ -104,6 +104,31 @@ fn a_wrap_is_undone_and_a_missing_number_is_an_error() -> Result<(), KernelError
 }
 
 #[test]
+fn a_new_stretch_begins_wherever_the_counter_is() -> Result<(), KernelError> {
+    let at = |uj: u64| [Some(uj), None];
+    let steps = [
+        at(5_000_000_000),
+        at(5_000_000_500),
+        at(9),
+        at(1_009),
+        at(2_009),
+        at(5_000_000_000),
+        at(5_000_000_100),
+    ];
+    let mut counter = PowerCounter::new(script(&steps), &["package-0"])?;
+    let grown = |from: CounterReading, to: CounterReading| ((to.energy_j - from.energy_j) * 1e6).round();
+    let begun = counter.start()?;
+    assert!((grown(begun, counter.read()?) - 500.0).abs() < 0.5, "the first stretch is as any");
+    let anew = counter.start()?;
+    let (first, second) = (counter.read()?, counter.read()?);
+    assert!((grown(anew, first) - 1000.0).abs() < 0.5 && (grown(first, second) - 1000.0).abs() < 0.5);
+    assert!((grown(begun, anew) - 500.0).abs() < 0.5, "what came between is in no stretch");
+    let again = counter.start()?;
+    assert!((grown(again, counter.read()?) - 100.0).abs() < 0.5);
+    Ok(())
+}
+
+#[test]
 fn what_is_no_counter_of_one_scope_is_refused() {
     assert!(codes(PowerCounter::new(script(&[]), &["cores"])).ends_with("it has no domain \"cores\""));
     assert!(codes(PowerCounter::new(script(&[]), &["board"])).ends_with("board is a gauge, not a counter"));

@@ -3,15 +3,15 @@
 use std::{cell::OnceCell, ops::Range};
 
 use crate::{
-    DType, Inputs, KernelError, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON, Shape, TRIAD_SCALAR,
-    Tensor, conventions::real,
+    DType, FMA_ADDEND, FMA_FACTOR, Inputs, KernelError, KernelSpec, Layout, PrefixMethod, RMSNORM_EPSILON,
+    Shape, TRIAD_SCALAR, Tensor, conventions::real,
 };
 
-/// Elements of a copy or triad that make one unit.
+/// Elements of a copy, triad or fma that make one unit.
 const STREAM_UNIT: usize = 4096;
 
 /// The right output of a kernel, computed by units: one element of a matrix product, one row of the others, 4096
-/// elements of copy and triad.
+/// elements of copy, triad and fma.
 pub struct Reference<'a> {
     spec: &'a KernelSpec,
     operands: Vec<Operand<'a>>,
@@ -71,7 +71,7 @@ impl<'a> Reference<'a> {
     /// Elements of one unit.
     pub const fn unit_len(&self) -> usize {
         match self.spec.shape {
-            Shape::Copy { .. } | Shape::Triad { .. } => STREAM_UNIT,
+            Shape::Copy { .. } | Shape::Triad { .. } | Shape::Fma { .. } => STREAM_UNIT,
             Shape::Gemm { .. } | Shape::Gemv { .. } | Shape::Int4Gemv { .. } => 1,
             Shape::Prefill { head_dim, .. }
             | Shape::Decode { head_dim, .. }
@@ -101,6 +101,11 @@ impl<'a> Reference<'a> {
                 let range = unit * STREAM_UNIT..n.min((unit + 1) * STREAM_UNIT);
                 let (a, b) = (self.operands[0].slice(range.clone()), self.operands[1].slice(range));
                 a.iter().zip(&b).map(|(a, b)| a + f64::from(TRIAD_SCALAR) * b).collect()
+            }
+            Shape::Fma { n, k } => {
+                let a = self.operands[0].slice(unit * STREAM_UNIT..n.min((unit + 1) * STREAM_UNIT));
+                let step = |x, _| f64::from(FMA_FACTOR) * x + f64::from(FMA_ADDEND);
+                a.into_iter().map(|x| (0..k).fold(x, step)).collect()
             }
             Shape::Gemm { .. } | Shape::Gemv { .. } | Shape::Int4Gemv { .. } => {
                 self.product().map_or_else(Vec::new, |product| vec![product.element(unit)])

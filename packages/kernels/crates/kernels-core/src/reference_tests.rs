@@ -40,6 +40,15 @@ fn products_are_those_done_by_hand() -> Result<(), KernelError> {
 }
 
 #[test]
+fn multiply_adds_go_from_each_element_towards_one() -> Result<(), KernelError> {
+    let (p, q) = (f64::from(FMA_FACTOR), f64::from(FMA_ADDEND));
+    let closed = |x: f64| x * p.powi(40) + q * (1.0 - p.powi(40)) / (1.0 - p);
+    let shape = Shape::Fma { n: 3, k: 40 };
+    assert_near(&whole(shape, Layout::Nn, &[&[2.0, -1.0, 0.5]])?, &[closed(2.0), closed(-1.0), closed(0.5)]);
+    Ok(())
+}
+
+#[test]
 fn four_bit_weights_are_nibble_less_zero_point_times_scale() -> Result<(), KernelError> {
     let shape = Shape::Int4Gemv { m: 1, k: 16, batch: 1, group: 8, scales: DType::F32, zero_points: true };
     let spec = KernelSpec::new(shape, DType::F32)?;

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CONVENTION, Check, ClockSource, DeviceId, DeviceInfo, Health, ImplId, KernelError, KernelSpec,
-    LaunchEnergy, Stopped, Timing, WarmUp, counts,
+    CONVENTION, Check, ClockSource, ColdTiming, DeviceId, DeviceInfo, Health, ImplId, KernelError,
+    KernelSpec, LaunchEnergy, Stopped, Timing, WarmUp, counts,
 };
 
 /// What became of a cell.
@@ -91,6 +91,10 @@ pub struct KernelRow {
     pub check_after: Option<Check>,
     /// The times; None where there are none.
     pub timing: Option<RowTiming>,
+    /// Single launches with empty caches; None when they weren't timed.
+    pub cold: Option<ColdTiming>,
+    /// Why there are none.
+    pub cold_reason: Option<String>,
     /// The energy; None when none was asked for or could be read, with the reason beside it.
     pub energy: Option<LaunchEnergy>,
     /// Why there is no energy.
@@ -123,6 +127,8 @@ impl KernelRow {
             check_before: None,
             check_after: None,
             timing: None,
+            cold: None,
+            cold_reason: None,
             energy: None,
             energy_reason: None,
             flags: Vec::new(),
@@ -142,6 +148,7 @@ impl KernelRow {
         self.error_message = Some(error.to_string());
         if self.status == RowStatus::Wrong {
             self.timing = None;
+            self.cold = None;
             self.energy = None;
         }
         self

@@ -1,11 +1,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BatchEnd, ClockSource, Device, EnergyCounter, EnergyRule, EnergyWindow, Health, Host, ImplId, Inputs,
-    KernelError, KernelRow, KernelSpec, LaunchEnergy, Prepared, RowTiming, StopRule, Stopped, Stopping,
-    Support, Timing, Trace, WarmUp, WarmUpRule, Warming, check_output, counts,
-    energy::{energy_window, idle_power, jittered},
-    meter::metered,
+    ClockSource, Device, EnergyCounter, EnergyRule, Host, ImplId, Inputs, KernelError, KernelRow, KernelSpec,
+    Prepared, RowTiming, StopRule, Stopped, Stopping, Support, Timing, WarmUp, WarmUpRule, Warming,
+    check_output,
+    cold::cold_launches,
+    counts,
+    metering::{Metering, cool_down},
     stats::{median, quantile, relative_deviation},
 };
 
@@ -53,6 +54,8 @@ pub enum Phase {
     WarmUp,
     /// Batches are timed.
     Time,
+    /// Single launches are timed, each with nothing of its data in a cache.
+    Cold,
     /// The idle device is metered.
     Idle,
     /// A window of launches is metered.
@@ -70,9 +73,6 @@ const ASSUMED_CACHE: u64 = 64 << 20;
 
 /// Launches in one batch at most.
 const MOST_LAUNCHES: f64 = 1e6;
-
-/// Windows tried beyond those that must be valid.
-const SPARE_WINDOWS: usize = 2;
 
 /// Timing that the device slowed down in, by heat or its own protection, is repeated so often.
 const HOT_REPEATS: usize = 2;
@@ -134,6 +134,7 @@ impl Runner<'_> {
             return Ok(());
         }
         self.time(prepared, spec, sets, row)?;
+        self.cold(prepared, row)?;
         self.meter(prepared, spec, row)?;
         set_implementation(row, &prepared.impl_id());
         (self.progress)(Phase::Check);
@@ -221,6 +222,16 @@ impl Runner<'_> {
         })
     }
 
+    fn cold(&mut self, prepared: &mut dyn Prepared, row: &mut KernelRow) -> Result<(), KernelError> {
+        (self.progress)(Phase::Cold);
+        let cache = self.device.info().last_level_cache_bytes.unwrap_or(ASSUMED_CACHE);
+        match cold_launches(prepared, 2 * cache)? {
+            Some(cold) => row.cold = Some(cold),
+            None => row.cold_reason = Some("the backend can't empty the device's caches".to_owned()),
+        }
+        Ok(())
+    }
+
     fn meter(
         &mut self,
         prepared: &mut dyn Prepared,
@@ -257,104 +268,6 @@ impl Runner<'_> {
     }
 }
 
-/// Energy windows of one prepared kernel.
-struct Metering<'a> {
-    device: &'a dyn Device,
-    host: &'a dyn Host,
-    rule: EnergyRule,
-    launches: u32,
-    progress: &'a mut dyn FnMut(Phase),
-}
-
-impl Metering<'_> {
-    fn run(
-        &mut self,
-        prepared: &mut dyn Prepared,
-        counter: &mut dyn EnergyCounter,
-    ) -> Result<LaunchEnergy, KernelError> {
-        let info = counter.info().clone();
-        if info.shared.is_some() {
-            let idle = Err("not measured".to_owned());
-            return Ok(LaunchEnergy::from_windows(info, Vec::new(), idle, &self.rule));
-        }
-        let baseline_c = self.device.health().and_then(|health| health.temperature_c);
-        (self.progress)(Phase::Idle);
-        let span_ns = self.rule.window_ns(info.update_period_ns) + 2 * info.update_period_ns;
-        let ((), ticks) = metered(counter, self.host, || {
-            self.host.sleep_ns(span_ns);
-            Ok(())
-        })?;
-        let idle = idle_power(&Trace { ticks, ..Trace::default() });
-        let mut windows: Vec<EnergyWindow> = Vec::new();
-        let needed = self.rule.windows.max(2);
-        for attempt in 0..needed + SPARE_WINDOWS {
-            if windows.iter().filter(|window| window.invalid.is_none()).count() >= needed {
-                break;
-            }
-            (self.progress)(Phase::Energy);
-            if attempt > 0 {
-                let warmer = |health: &Health| {
-                    let limit_c = baseline_c.map(|then| then + self.rule.cool_within_c);
-                    health.temperature_c.zip(limit_c).is_some_and(|(now, limit)| now > limit)
-                };
-                cool_down(self.device, self.host, &self.rule, warmer);
-            }
-            let trace = self.trace(prepared, counter, span_ns)?;
-            match energy_window(&trace, idle.as_ref().ok().copied(), &self.rule, info.update_period_ns) {
-                Ok(window) => windows.push(EnergyWindow { health: self.device.health(), ..window }),
-                Err(reason) => return Err(KernelError::Counter { counter: info.domain, reason }),
-            }
-        }
-        Ok(LaunchEnergy::from_windows(info, windows, idle, &self.rule))
-    }
-
-    /// Keeps two batches in flight: through the warm-up, then for `span_ns` while the counter is watched.
-    fn trace(
-        &self,
-        prepared: &mut dyn Prepared,
-        counter: &mut dyn EnergyCounter,
-        span_ns: i64,
-    ) -> Result<Trace, KernelError> {
-        let began_ns = self.host.now_ns();
-        let until_ns = began_ns + self.rule.warm_up_ns + span_ns;
-        let (batches, ticks) = metered(counter, self.host, || self.keep_busy(prepared, until_ns))?;
-        let warm_ns = began_ns + self.rule.warm_up_ns;
-        let cold = batches.iter().take_while(|batch| batch.at_ns < warm_ns).last().map(|batch| batch.at_ns);
-        let batches = batches.into_iter().filter(|batch| batch.at_ns >= warm_ns).collect();
-        Ok(Trace { ticks, began_ns: Some(cold.unwrap_or(began_ns)), batches })
-    }
-
-    fn keep_busy(&self, prepared: &mut dyn Prepared, until_ns: i64) -> Result<Vec<BatchEnd>, KernelError> {
-        let mut batches = Vec::new();
-        let mut next = prepared.submit(self.launches)?;
-        while self.host.now_ns() < until_ns {
-            let size = jittered(self.launches, batches.len() as u64);
-            let ahead = prepared.submit(size)?;
-            let timing = prepared.wait(next)?;
-            batches.push(self.ended(timing));
-            next = ahead;
-        }
-        let timing = prepared.wait(next)?;
-        batches.push(self.ended(timing));
-        Ok(batches)
-    }
-
-    fn ended(&self, timing: Timing) -> BatchEnd {
-        BatchEnd { at_ns: self.host.now_ns(), launches: timing.launches, busy_ns: timing.batch_ns() }
-    }
-}
-
-/// Leaves the device idle for as long as it is too warm, within the rule; not at all where it can't be told.
-fn cool_down(device: &dyn Device, host: &dyn Host, rule: &EnergyRule, too_warm: impl Fn(&Health) -> bool) {
-    const LOOK_NS: i64 = 500_000_000;
-    for _ in 0..rule.cool_down_ns / LOOK_NS {
-        if !device.health().is_some_and(|health| too_warm(&health)) {
-            return;
-        }
-        host.sleep_ns(LOOK_NS);
-    }
-}
-
 fn slowed_down(timing: &RowTiming) -> bool {
     [&timing.health_before, &timing.health_after].into_iter().flatten().any(|health| health.slowed_down)
 }
@@ -373,7 +286,7 @@ fn check_once(
     check_output(spec, inputs, &prepared.read_output()?)
 }
 
-fn batch(prepared: &mut dyn Prepared, launches: u32) -> Result<Timing, KernelError> {
+pub(crate) fn batch(prepared: &mut dyn Prepared, launches: u32) -> Result<Timing, KernelError> {
     let ticket = prepared.submit(launches)?;
     prepared.wait(ticket)
 }

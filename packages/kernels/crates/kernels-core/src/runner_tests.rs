@@ -190,7 +190,7 @@ fn row_of(fault: Fault, options: RunOptions) -> Result<(KernelRow, Vec<Phase>), 
 fn a_cell_is_checked_warmed_up_timed_and_checked_again() -> Result<(), KernelError> {
     let (row, phases) = row_of(Fault::None, RunOptions::default())?;
     assert_eq!((row.status, row.error_code.clone()), (RowStatus::Ok, None));
-    assert_eq!(phases, [Phase::Prepare, Phase::Check, Phase::WarmUp, Phase::Time, Phase::Check]);
+    assert_eq!(phases, [Phase::Prepare, Phase::Check, Phase::WarmUp, Phase::Time, Phase::Cold, Phase::Check]);
     assert!(
         row.check_before.is_some_and(|check| check.passed)
             && row.check_after.is_some_and(|check| check.passed)
@@ -332,6 +332,7 @@ fn metered_row(shared: Option<&str>) -> Result<KernelRow, KernelError> {
         least_periods: 5,
         duty_ratio: 0.3,
         warm_up_ns: 5_000_000,
+        settle_ns: 0,
         ..EnergyRule::default()
     };
     let options = RunOptions {

@@ -7,6 +7,12 @@ use crate::{DType, KernelError, counts};
 /// q of triad: out = a + q·b.
 pub const TRIAD_SCALAR: f32 = 0.4;
 
+/// p of fma: each element becomes p·x + q, so often as its shape says. It stays between where it began and 1.
+pub const FMA_FACTOR: f32 = 0.999;
+
+/// q of fma.
+pub const FMA_ADDEND: f32 = 0.001;
+
 /// Added to the mean square of a row by `RMSNorm`.
 pub const RMSNORM_EPSILON: f32 = 1e-6;
 
@@ -24,6 +30,14 @@ pub enum Shape {
     Triad {
         /// Elements of each of the three vectors.
         n: usize,
+    },
+    /// out = a after `k` multiply-adds of each element, x ← [`FMA_FACTOR`]·x + [`FMA_ADDEND`], one after the other: work
+    /// whose FLOP per byte are set by `k`. It is done in f32, whatever the type in memory.
+    Fma {
+        /// Elements.
+        n: usize,
+        /// Multiply-adds of each element.
+        k: usize,
     },
     /// out (M×N) = a (M×K) · b (K×N).
     Gemm {
@@ -240,6 +254,7 @@ impl KernelSpec {
         match self.shape {
             Shape::Copy { .. } => "copy",
             Shape::Triad { .. } => "triad",
+            Shape::Fma { .. } => "fma",
             Shape::Gemm { .. } => "gemm",
             Shape::Gemv { .. } => "gemv",
             Shape::Int4Gemv { .. } => "int4_gemv",
@@ -255,6 +270,7 @@ impl KernelSpec {
     pub fn dims(&self) -> Vec<(&'static str, usize)> {
         match self.shape {
             Shape::Copy { n } | Shape::Triad { n } => vec![("n", n)],
+            Shape::Fma { n, k } => vec![("n", n), ("k", k)],
             Shape::Gemm { m, n, k } => vec![("m", m), ("n", n), ("k", k)],
             Shape::Gemv { m, k, batch } => vec![("m", m), ("k", k), ("batch", batch)],
             Shape::Int4Gemv { m, k, batch, group, .. } => {

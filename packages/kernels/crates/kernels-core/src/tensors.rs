@@ -47,7 +47,7 @@ impl KernelSpec {
         let dtype = self.dtype;
         let own = |name: &str, dims: &[usize]| TensorSpec::new(name, dtype, dims);
         match self.shape {
-            Shape::Copy { n } => vec![own("a", &[n])],
+            Shape::Copy { n } | Shape::Fma { n, .. } => vec![own("a", &[n])],
             Shape::Triad { n } => vec![own("a", &[n]), own("b", &[n])],
             Shape::Gemm { m, n, k } => {
                 let b = if self.layout == Layout::Nn { [k, n] } else { [n, k] };
@@ -96,7 +96,7 @@ impl KernelSpec {
     /// What the kernel writes; named `out`.
     pub fn output_tensor(&self) -> TensorSpec {
         let dims: Vec<usize> = match self.shape {
-            Shape::Copy { n } | Shape::Triad { n } => vec![n],
+            Shape::Copy { n } | Shape::Triad { n } | Shape::Fma { n, .. } => vec![n],
             Shape::Gemm { m, n, .. } => vec![m, n],
             Shape::Gemv { m, batch, .. } | Shape::Int4Gemv { m, batch, .. } => vec![batch, m],
             Shape::Prefill { batch, heads, head_dim, length, .. } => vec![batch, heads, length, head_dim],

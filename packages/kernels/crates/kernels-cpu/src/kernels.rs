@@ -16,7 +16,7 @@ use crate::{
     norms::{rms_norm, softmax},
     onednn::{OneDnn, Product},
     openblas::OpenBlas,
-    streams::{copy, triad},
+    streams::{copy, multiply_add, triad},
     widened::{multiply, multiply_int8, widen},
 };
 
@@ -154,6 +154,7 @@ const fn own_name(spec: &KernelSpec) -> &'static str {
     match spec.shape {
         Shape::Copy { .. } => "own-memcpy",
         Shape::Triad { .. } => "own-stream",
+        Shape::Fma { .. } => "own-chain",
         Shape::Gemm { .. } | Shape::Gemv { .. } | Shape::Int4Gemv { .. } => "own-rows",
         Shape::Prefill { .. } => "own-tiles",
         Shape::SharedPrefix { method: PrefixMethod::Shared, .. } => "own-hydragen",
@@ -171,6 +172,10 @@ fn own(spec: &KernelSpec) -> Result<Pooled, KernelError> {
         })),
         Shape::Triad { .. } => typed!(dtype, E => Box::new(|inputs, out| {
             triad::<E>(inputs[0].as_slice(), inputs[1].as_slice(), out.as_mut_slice());
+            Ok(())
+        })),
+        Shape::Fma { k, .. } => typed!(dtype, E => Box::new(move |inputs, out| {
+            multiply_add::<E>(inputs[0].as_slice(), k, out.as_mut_slice());
             Ok(())
         })),
         Shape::RmsNorm { .. } => typed!(dtype, E => Box::new(|inputs, out| {

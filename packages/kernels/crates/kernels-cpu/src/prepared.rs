@@ -4,7 +4,7 @@ use kernels_core::{
     ClockSource, Host, ImplId, Inputs, KernelError, KernelSpec, POISON_BYTE, Prepared, SystemHost, Ticket,
     Timing,
 };
-use rayon::ThreadPool;
+use rayon::{ThreadPool, prelude::*};
 
 use crate::{
     buffer::Buffer,
@@ -26,6 +26,8 @@ pub(crate) struct CpuKernel {
     implementation: ImplId,
     submitted: u64,
     done: VecDeque<(Ticket, Timing)>,
+    /// What is written over the caches.
+    flushing: Vec<u64>,
 }
 
 impl CpuKernel {
@@ -42,7 +44,16 @@ impl CpuKernel {
             Ok::<_, KernelError>(Set { inputs: copies.collect::<Result<_, _>>()?, output })
         };
         let sets = (0..rotate.max(1)).map(|_| set()).collect::<Result<_, _>>()?;
-        Ok(Self { launch, sets, next: 0, pool, implementation, submitted: 0, done: VecDeque::new() })
+        Ok(Self {
+            launch,
+            sets,
+            next: 0,
+            pool,
+            implementation,
+            submitted: 0,
+            done: VecDeque::new(),
+            flushing: Vec::new(),
+        })
     }
 }
 
@@ -85,6 +96,24 @@ impl Prepared for CpuKernel {
                 reason: format!("no batch has ticket {}", ticket.0),
             }),
         }
+    }
+
+    /// Every thread writes its part, so that the caches of each core are emptied too.
+    fn flush(&mut self, bytes: u64) -> Result<bool, KernelError> {
+        let words = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
+        if self.flushing.len() < words {
+            let more = words - self.flushing.len();
+            self.flushing.try_reserve_exact(more).map_err(|_| KernelError::OutOfMemory {
+                what: "what empties the caches".to_owned(),
+                bytes,
+            })?;
+            self.flushing.resize(words, 0);
+        }
+        let (pool, flushing) = (Arc::clone(&self.pool), &mut self.flushing);
+        pool.install(|| {
+            flushing.par_chunks_mut(1 << 13).for_each(|part| part.iter_mut().for_each(|word| *word += 1))
+        });
+        Ok(true)
     }
 
     fn poison(&mut self) -> Result<(), KernelError> {

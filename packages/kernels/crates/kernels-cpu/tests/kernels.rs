@@ -66,6 +66,8 @@ fn shapes() -> Vec<Shape> {
         Shape::Copy { n: 100_003 },
         Shape::Triad { n: 300_007 },
         Shape::Triad { n: 1 },
+        Shape::Fma { n: 200_003, k: 7 },
+        Shape::Fma { n: 100, k: 300 },
         Shape::Gemv { m: 67, k: 130, batch: 1 },
         Shape::Gemv { m: 64, k: 256, batch: 5 },
         Shape::Gemv { m: 1, k: 1, batch: 1 },

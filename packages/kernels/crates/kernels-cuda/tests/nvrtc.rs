@@ -31,6 +31,7 @@ fn every_kernel() -> Result<Vec<KernelSpec>, KernelError> {
     for dtype in [DType::F32, DType::F16, DType::Bf16] {
         let shapes = [
             Shape::Triad { n: 1 << 20 },
+            Shape::Fma { n: 1 << 20, k: 19 },
             Shape::Gemv { m: 4096, k: 4096, batch: 8 },
             Shape::Int4Gemv { m: 4096, k: 4096, batch: 1, group: 128, scales: dtype, zero_points: true },
             Shape::RmsNorm { rows: 64, width: 4096 },

@@ -178,6 +178,8 @@ fn options_of(run: &Run) -> RunOptions {
     let rule = energy.map_or(usual.energy, |energy| EnergyRule {
         windows: energy.windows,
         least_ns: energy.least_ns,
+        warm_up_ns: energy.warm_up_ns.unwrap_or(usual.energy.warm_up_ns),
+        settle_ns: energy.warm_up_ns.map_or(usual.energy.settle_ns, |span| span / 2),
         ..usual.energy
     });
     RunOptions {

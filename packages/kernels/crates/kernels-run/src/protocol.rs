@@ -7,7 +7,7 @@ use kernels_core::{DeviceInfo, KernelRow, KernelSpec, Phase};
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// One request.
 #[derive(Debug, Deserialize)]
@@ -75,6 +75,10 @@ pub struct Energy {
     pub windows: usize,
     /// Shortest window, ns.
     pub least_ns: i64,
+    /// Warm-up before each, ns; None for the usual one. The device is left alone for half as long before its idle power
+    /// is measured.
+    #[serde(default)]
+    pub warm_up_ns: Option<i64>,
 }
 
 /// Where power sources look.

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use kernels_core::{DType, KernelSpec, Layout, RMSNORM_EPSILON, Shape, TRIAD_SCALAR};
+use kernels_core::{DType, FMA_ADDEND, FMA_FACTOR, KernelSpec, Layout, RMSNORM_EPSILON, Shape, TRIAD_SCALAR};
 
 use crate::{
     fit::{BindingLimits, Extent, units_at_once},
@@ -10,8 +10,9 @@ use crate::{
 };
 
 /// The names of all implementations, for tests and support tables.
-pub const SHADERS: [&str; 11] = [
+pub const SHADERS: [&str; 12] = [
     STREAM,
+    CHAIN,
     TILE_128,
     TILE_64,
     COOPERATIVE,
@@ -25,6 +26,7 @@ pub const SHADERS: [&str; 11] = [
 ];
 
 pub(crate) const STREAM: &str = "wgsl-stream";
+pub(crate) const CHAIN: &str = "wgsl-chain";
 pub(crate) const TILE_128: &str = "wgsl-tile-128";
 pub(crate) const TILE_64: &str = "wgsl-tile-64";
 pub(crate) const COOPERATIVE: &str = "wgsl-cooperative-16";
@@ -157,6 +159,7 @@ impl Plan {
 pub fn candidates(spec: &KernelSpec) -> &'static [&'static str] {
     match (spec.shape, spec.dtype) {
         (Shape::Copy { .. } | Shape::Triad { .. }, _) => &[STREAM],
+        (Shape::Fma { .. }, _) => &[CHAIN],
         (Shape::Gemm { .. }, DType::Int8) => &[DOT4_128, DOT4_64],
         (Shape::Gemm { .. }, DType::F16) => &[COOPERATIVE, TILE_128, TILE_64],
         (Shape::Gemm { .. }, _) => &[TILE_128, TILE_64],
@@ -180,6 +183,7 @@ pub fn plan(
 ) -> Result<Plan, String> {
     match spec.shape {
         Shape::Copy { n } | Shape::Triad { n } => stream(spec, n, facts),
+        Shape::Fma { n, k } => chain(spec, n, k, facts),
         Shape::Gemm { m, n, k } if implementation == COOPERATIVE => cooperative(spec, [m, n, k], facts),
         Shape::Gemm { m, n, k } => {
             let wide = matches!(implementation, TILE_128 | DOT4_128);
@@ -230,6 +234,28 @@ fn stream(spec: &KernelSpec, n: usize, facts: &Facts) -> Result<Plan, String> {
         },
         bindings: inputs.into_iter().map(Slot::Input).chain([Slot::Output]).map(Binding::part).collect(),
         outer: whole("n", n, per_unit)? / size(per_unit)?,
+        grid: Grid::Strided,
+    }))
+}
+
+fn chain(spec: &KernelSpec, n: usize, k: usize, facts: &Facts) -> Result<Plan, String> {
+    let (element, steps) = (element(spec.dtype, facts)?, size(k)?);
+    let values = Values::default()
+        .number("GROUP", 256)
+        .number("EIGHTS", steps / 8)
+        .number("REST", steps % 8)
+        .real("FACTOR", FMA_FACTOR)
+        .real("ADDEND", FMA_ADDEND);
+    Ok(Plan::one(Step {
+        shader: Shader {
+            name: spec.kind(),
+            templates: &[include_str!("../shaders/fma.wgsl")],
+            input: Some(element),
+            output: Some(element),
+            values,
+        },
+        bindings: [Slot::Input(0), Slot::Output].map(Binding::part).into(),
+        outer: whole("n", n, 4)? / 4,
         grid: Grid::Strided,
     }))
 }

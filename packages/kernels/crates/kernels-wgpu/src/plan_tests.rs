@@ -15,6 +15,7 @@ fn every_kernel() -> Result<Vec<KernelSpec>, kernels_core::KernelError> {
         let mut shapes = vec![
             Shape::Copy { n: 64 },
             Shape::Triad { n: 64 },
+            Shape::Fma { n: 64, k: 19 },
             Shape::Gemv { m: 8, k: 64, batch: 3 },
             Shape::RmsNorm { rows: 2, width: 64 },
             Shape::RmsNorm { rows: 2, width: 65_536 },

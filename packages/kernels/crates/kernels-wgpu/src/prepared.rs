@@ -52,6 +52,8 @@ pub struct WgpuPrepared {
     flights: VecDeque<Flight>,
     timers: Vec<Timer>,
     last_done: Option<Instant>,
+    /// What is written over the caches.
+    flushing: Option<wgpu::Buffer>,
 }
 
 impl WgpuPrepared {
@@ -98,6 +100,7 @@ impl WgpuPrepared {
             flights: VecDeque::new(),
             timers: Vec::new(),
             last_done: None,
+            flushing: None,
         };
         prepared.poison()?;
         Ok(prepared)
@@ -172,6 +175,20 @@ impl Prepared for WgpuPrepared {
             host_ns: done.duration_since(began).as_secs_f64() * 1e9,
             clock: if device_ns.is_some() { ClockSource::Timestamp } else { ClockSource::Host },
         })
+    }
+
+    fn flush(&mut self, bytes: u64) -> Result<bool, KernelError> {
+        let bytes = bytes.min(self.context.device.limits().max_buffer_size) / 4 * 4;
+        let flushing = match self.flushing.take() {
+            Some(buffer) if buffer.size() >= bytes => buffer,
+            _ => self.context.large_buffer("what empties the caches", bytes, BufferUsages::COPY_DST)?,
+        };
+        let mut encoder =
+            self.context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.clear_buffer(&flushing, 0, None);
+        self.flushing = Some(flushing);
+        self.context.finish(self.context.queue.submit([encoder.finish()]))?;
+        Ok(true)
     }
 
     fn poison(&mut self) -> Result<(), KernelError> {

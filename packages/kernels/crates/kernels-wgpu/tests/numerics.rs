@@ -87,7 +87,8 @@ fn streams() -> Outcome {
         false,
     )?;
     check_all(&[Shape::Copy { n: 256 }], &[DType::Int32], false)?;
-    check_all(&[Shape::Triad { n: 4 }, Shape::Triad { n: 70_000 }], &FLOATS, false)
+    check_all(&[Shape::Triad { n: 4 }, Shape::Triad { n: 70_000 }], &FLOATS, false)?;
+    check_all(&[Shape::Fma { n: 4, k: 1 }, Shape::Fma { n: 70_000, k: 21 }], &FLOATS, false)
 }
 
 #[test]
