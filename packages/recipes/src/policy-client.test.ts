@@ -93,3 +93,60 @@ describe('a policy as an endpoint', () => {
     expect(policyAddress('http://localhost/v1')).toBeNull();
   });
 });
+
+describe('a policy that writes token by token', () => {
+  const writer = recipeById('tiny_transformer');
+  const own = writer.parse({ width: 16, hidden: 16, worked: 1 });
+  const text = JSON.stringify(saveCheckpoint(writer.start(own, 1), { recipe: writer, params: own, seed: 1 }));
+  const client = clientOf('recipe:tiny_transformer@a.json', text);
+  const prompt = writer.serve!.items(1, 1)[0]!.prompt;
+  const read = async (sampling: Partial<ClientRequest['sampling']> = {}, stream = true) => {
+    const deltas: string[] = [];
+    const onDelta = ({ content }: { readonly content: string }) => void deltas.push(content);
+    const record = await client.call({ ...ask(prompt, sampling), stream }, { onDelta });
+    return { record, deltas };
+  };
+
+  it('passes each token on with a stamp of its own, and counts them all', async () => {
+    const { record, deltas } = await read();
+    const { usage, n_tokens, content, stamps, icl_ns, content_events } = record;
+    expect(deltas.join('')).toBe(content);
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(content_events).toBe(deltas.length);
+    expect(icl_ns).toHaveLength(deltas.length - 1);
+    expect(icl_ns.every((gap) => gap > 0)).toBe(true);
+    const { first_content_ns, last_content_ns } = stamps;
+    expect(icl_ns.reduce((sum, gap) => sum + gap, 0)).toBe(Number(last_content_ns! - first_content_ns!));
+    expect(usage).toEqual({
+      prompt_tokens: prompt.split(': ')[1]!.split(' ').length + 1,
+      completion_tokens: n_tokens,
+    });
+  });
+
+  it('stops where its tokens are spent, with what it has written', async () => {
+    const { record, deltas } = await read({ max_tokens: 2 });
+    expect(record).toMatchObject({ finish_reason: 'length', n_tokens: 2 });
+    expect((await read()).record.content.startsWith(record.content)).toBe(true);
+    expect(deltas.join('')).toBe(record.content);
+    expect((await read({ max_tokens: 0 })).record).toMatchObject({ content: '', n_tokens: 0 });
+  });
+
+  it('ends by itself only with its end', async () => {
+    const ends = await Promise.all(Array.from({ length: 30 }, (_, seed) => read({ seed })));
+    const reasons = ends.map(({ record }) => [record.finish_reason, record.n_tokens === 12]);
+    expect(reasons).toContainEqual(['stop', false]);
+    expect(reasons).toContainEqual(['length', true]);
+    expect(reasons).not.toContainEqual(['length', false]);
+  });
+
+  it('tells all at once without a stream', async () => {
+    const { record, deltas } = await read({}, false);
+    expect(deltas).toEqual([record.content]);
+    expect(record).toMatchObject({ icl_ns: [], events: 1, content_events: 1 });
+    expect(record.stamps.first_content_ns).toBeNull();
+  });
+
+  it('fails on what is no item', async () => {
+    expect(await client.call(ask('Who wrote Faust?'))).toMatchObject({ status: 'protocol_error' });
+  });
+});

@@ -51,7 +51,7 @@ export const recipeIndex = (all: readonly Recipe[]): string => `# Training recip
 <!-- Made from the sources by \`npm run docs:recipes\`; change them there. -->
 
 A recipe trains a small real policy within this process, with power sampled all the while: it says what a point of accuracy costs in
-joules, and after how many queries training has paid for itself. The policies are tables, the problems are made up and known
+joules, and after how many queries training has paid for itself. The policies are tables, and one is a small transformer; the problems are made up and known
 exactly; what they show is how a method works, not how large its effect on a language model is.
 
 | recipe | what it does |

@@ -6,6 +6,7 @@ import { routerFit } from './router/router-fit.js';
 import { sat } from './sat/sat.js';
 import { absoluteZero } from './self-play/absolute-zero.js';
 import { selfcest } from './selfcest/selfcest.js';
+import { tinyTransformer } from './transformer/tiny-transformer.js';
 import { dsmVerifier } from './verifier/dsm-verifier.js';
 
 /** Every recipe, baselines after the recipe that they are compared with. */
@@ -21,6 +22,7 @@ export const recipes: readonly Recipe[] = [
   dsmVerifier,
   absoluteZero,
   routerFit,
+  tinyTransformer,
 ];
 
 /** The recipe of an id. Throws `RECIPE_UNKNOWN` with what is near. */

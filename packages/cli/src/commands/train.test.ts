@@ -304,7 +304,8 @@ describe('perwatt train list', () => {
   test('names every recipe with its parameters and defaults', async () => {
     const { out } = await train(['list']);
     expect(out).toContainEqual(expect.stringMatching(/^ovcsd: /));
+    expect(out).toContainEqual(expect.stringMatching(/^tiny_transformer: .* \(slow: minutes a seed\)$/));
     expect(out).toContainEqual(expect.stringMatching(/^ {2}backtracking=deepest /));
-    expect(JSON.parse((await train(['list', '--json'])).out.join(''))).toHaveLength(11);
+    expect(JSON.parse((await train(['list', '--json'])).out.join(''))).toHaveLength(12);
   });
 });

@@ -2,9 +2,9 @@ import { PerwattError, seedFrom } from '@perwatt/core';
 import { below, type Random } from '../numeric/random.js';
 
 /** What chains are worked out modulo: a prime, so that only 0 times something is 0. */
-export const MODULUS = 23;
+export const MODULUS = 11;
 
-/** Tokens of the vocabulary; residues are 0 to 22. Three more are never used. */
+/** Tokens of the vocabulary; residues are 0 to 10, and fifteen more are never used. */
 export const VOCABULARY = 32;
 const OPERATORS = ['+', '-', '*'] as const;
 const FIRST_OPERATOR = 23;
@@ -52,8 +52,11 @@ export const promptTokens = ({ first, operations }: Chain): number[] => [
   COLON,
 ];
 
-/** Tokens of a worked solution: every intermediate result, then the answer and the end. */
-export const workedTokens = (chain: Chain): number[] => [...resultsOf(chain), EQUALS, answerOf(chain), END];
+/** Values that a worked solution passes through: the first number, then what comes of each operation. */
+export const valuesOf = (chain: Chain): number[] => [chain.first, ...resultsOf(chain)];
+
+/** Tokens of a worked solution: the value so far after each operation, from the first number on, the answer and the end. */
+export const workedTokens = (chain: Chain): number[] => [...valuesOf(chain), EQUALS, answerOf(chain), END];
 
 /** Tokens that were written, in words; the end is not shown. */
 export const tokenText = (token: number): string => {
@@ -75,7 +78,7 @@ export const isHeldOut = (chain: Chain): boolean =>
 
 const MOST_DRAWS = 1000;
 
-/** Draws a chain of one of some lengths, operands 1 to 22, that is held out or is not. */
+/** Draws a chain of one of some lengths, operands 1 to 10, that is held out or is not. */
 export function drawChain(
   random: Random,
   { lengths, held_out }: { readonly lengths: readonly number[]; readonly held_out: boolean },

@@ -7,7 +7,7 @@ import {
   END,
   MOST_WRITTEN,
   promptTokens,
-  resultsOf,
+  valuesOf,
   writtenAnswer,
 } from './chains.js';
 import { complete } from './decode.js';
@@ -50,7 +50,7 @@ export function ask(
   );
   const faithful = chains.filter((chain, i) => {
     const steps = written[i]?.tokens.slice(0, -3) ?? [];
-    return scores[i] === 1 && steps.join() === resultsOf(chain).join();
+    return scores[i] === 1 && steps.join() === valuesOf(chain).join();
   });
   const right = scores.reduce((sum, score) => sum + score, 0);
   return {

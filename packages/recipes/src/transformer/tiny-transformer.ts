@@ -198,5 +198,5 @@ export const tinyTransformer = defineRecipe({
     { name: 'grpo', steps: grpo_steps },
   ],
   start,
-  serve: { votes: true, vote_items: 30, items: chainItems, answer: answerChain, write: writeChain },
+  serve: { votes: true, vote_items: 20, items: chainItems, answer: answerChain, write: writeChain },
 });
