@@ -47,7 +47,15 @@ export {
   routeTable,
 } from './compare/route-table.js';
 export { routeBlock } from './compare/route-text.js';
-export { formatJoules, formatNanos, formatNumber } from './format.js';
+export { formatJoules, formatNanos, formatNumber, formatPercent } from './format.js';
+export {
+  type ImportedSiteOptions,
+  publishedJson,
+  writeImportedSite,
+} from './imported/write-imported-site.js';
+export { type DatasheetPeak, datasheetPeak, shareOf } from './kernels/datasheet-peak.js';
+export { energyFits, pointOf, sweepRows } from './kernels/energy-fits.js';
+export { fittedEnergy } from './kernels/fit-energy.js';
 export { type PredictedKernel, predictSteps, type StepPrediction } from './kernels/predict-step.js';
 export { reportPage } from './page.js';
 export {
@@ -73,7 +81,12 @@ export {
 } from './publish/diff-results.js';
 export { type DrawnFigure, type DrawOptions, drawFigures } from './publish/draw-figures.js';
 export { type PackedBundle, packBundle } from './publish/pack-bundle.js';
-export { type PrivateFacts, type PublishWorld, privateFactsOf } from './publish/private-facts.js';
+export {
+  type PrivateFacts,
+  type PrivateRecords,
+  type PublishWorld,
+  privateFactsOf,
+} from './publish/private-facts.js';
 export { PublicationSummary, SUMMARY_VERSION, summaryJsonSchema } from './publish/publication-summary.js';
 export { type EnergyRecheck, recheckEnergy } from './publish/recheck-energy.js';
 export { createRedactor, type Redactions, type Redactor } from './publish/redactor.js';

@@ -4,12 +4,14 @@ import { messageOf, PerwattError, systemCode } from '@perwatt/core';
 import { type Catalogue, shippedCatalogue, withOwnEntries } from '@perwatt/metrics';
 import { openRun, type PublishedRun, type RunFolder, readPublished } from '@perwatt/records';
 import {
+  accountTraining,
   type ComparableCell,
   comparablePublished,
   comparableRun,
   fittedGrid,
   type Grid,
   type RunResults,
+  type TrainingReport,
 } from '@perwatt/reports';
 import { computeResults } from './compute-results.js';
 import type { Io } from './io.js';
@@ -34,6 +36,19 @@ export function openAnyRun(path: string, { cwd, printError }: Pick<Io, 'cwd' | '
   const run = readPublished(folder);
   for (const { file, reason } of run.torn) printError(`${file}: ${reason}`);
   return { kind: 'published', run };
+}
+
+/** A run of any kind that has a report. */
+export type AnyRun = OpenedRun | { readonly kind: 'training'; readonly report: TrainingReport };
+
+/** Opens a run of any kind. Throws as `openAnyRun` and `accountTraining` do. */
+export function openRunOfAnyKind(path: string, io: Pick<Io, 'cwd' | 'printError'>): AnyRun {
+  try {
+    return openAnyRun(path, io);
+  } catch (error) {
+    if (!(error instanceof PerwattError && error.code === 'RUN_TRAINING')) throw error;
+  }
+  return { kind: 'training', report: accountTraining(resolve(io.cwd, path)) };
 }
 
 /** The shipped catalogue, with a user's own entries where a file is given. */

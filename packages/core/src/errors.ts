@@ -36,8 +36,8 @@ export const hints = {
   RUN_NOT_FOUND: 'Give the folder of a run; `runs/` holds them unless `--out` said otherwise.',
   RUN_IN_USE: 'Wait for the other process to end, or stop it, before you touch this run.',
   RUN_PUBLISHED:
-    'Use `perwatt results`, `compare` or `import show` for it; only a measured run can be reported, routed or resumed.',
-  RUN_TRAINING: 'Use `perwatt train show`, `train compare` or `train report` for it; it has no cells.',
+    'Use `perwatt report`, `results`, `compare`, `query` or `import show` for it; it has no queries or samples of ours.',
+  RUN_TRAINING: 'Use `perwatt report`, `query`, `train show` or `train compare` for it; it has no cells.',
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
   SANDBOX_UNAVAILABLE:

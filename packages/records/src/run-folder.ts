@@ -5,6 +5,7 @@ import { makeFolder, syncFolder } from './durable-file.js';
 import { fileError } from './file-errors.js';
 import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
+import { hasKernels } from './kernel-sessions.js';
 import type { CellFile, RunManifest } from './manifest.js';
 import { CellSchema, RunSchema } from './manifest-schema.js';
 import {
@@ -100,10 +101,17 @@ export function createRun(root: string, manifest: RunManifest): RunFolder {
 export function openRun(path: string): RunFolder {
   const file = join(path, MANIFEST);
   const text = existsSync(path) ? readTextIfThere(file) : null;
-  if (text === null) throw new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
+  if (text === null) throw noRun(path, file);
   refusePublished(path, text);
   refuseTraining(path, text);
   return runFolder(path, parseJsonFile<RunManifest>(file, text, RunSchema));
+}
+
+function noRun(path: string, file: string): PerwattError {
+  if (!hasKernels(path)) return new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
+  return new PerwattError('RUN_NOT_FOUND', `${path} holds kernel sessions, no run of a matrix`, {
+    hint: 'Use `perwatt kernels roofline`, `query`, `export` or `verify` for it.',
+  });
 }
 
 function runFolder(path: string, first: RunManifest): RunFolder {

@@ -28,7 +28,8 @@ export interface Verification {
 /**
  * Reads all of the run at `path` and reports everything that is not as it was written: checksums of closed segments, seals
  * of every batch, schemas, counts, query ids, energies that don't add up, files that don't belong. Reads only, and needs
- * memory for the ids of one cell. Of an imported run the same as far as it has it. Throws `RUN_NOT_FOUND` when there is no run, `RUN_SCHEMA_NEWER` for one of a newer version.
+ * memory for the ids of one cell. Of an imported run, a training and a folder of kernel sessions the same as far as they have it.
+ * Throws `RUN_NOT_FOUND` when there is no run, `RUN_SCHEMA_NEWER` for one of a newer version.
  */
 export function verifyRun(path: string): Verification {
   let run: RunFolder;
@@ -38,6 +39,7 @@ export function verifyRun(path: string): Verification {
     if (!(error instanceof PerwattError)) throw error;
     if (error.code === 'RUN_PUBLISHED') return verifyPublished(path);
     if (error.code === 'RUN_TRAINING') return verifyTraining(path);
+    if (error.code === 'RUN_NOT_FOUND' && hasKernels(path)) return verifyKernels(path);
     return unreadable(error);
   }
   const { cells, broken } = readableCells(run);
@@ -108,6 +110,9 @@ function verifyTraining(path: string): Verification {
   );
   return { run_id, cells: 0, ...together([...tablesOf, checkPower(run)]) };
 }
+
+/** A folder of kernel sessions alone. */
+const verifyKernels = (path: string): Verification => ({ run_id: null, cells: 0, ...checkKernels(path) });
 
 /** Cells that the manifest names and the run doesn't have, and the other way round. */
 function missingCells(run: RunFolder, cells: readonly CellFile[], broken: readonly string[]): Finding[] {

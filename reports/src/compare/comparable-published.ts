@@ -153,10 +153,22 @@ function cellOf(rows: readonly PublishedRow[], first: PublishedRow, catalogue: C
 }
 
 /** The configurations of a published run; figures over a whole file are none and stay out. */
-export function comparablePublished({ rows }: PublishedRun, catalogue: Catalogue): ComparableCell[] {
+export const comparablePublished = ({ rows }: PublishedRun, catalogue: Catalogue): ComparableCell[] =>
+  recordsOf(
+    rows.filter(({ source_row }) => source_row > 0),
+    catalogue,
+  );
+
+/** What a published run tells of configurations and of whole files; figures of single queries stay out. */
+export const publishedRecords = ({ rows }: PublishedRun, catalogue: Catalogue): ComparableCell[] =>
+  recordsOf(
+    rows.filter(({ item_id }) => item_id === null),
+    catalogue,
+  );
+
+function recordsOf(rows: readonly PublishedRow[], catalogue: Catalogue): ComparableCell[] {
   const records = new Map<string, PublishedRow[]>();
   for (const row of rows) {
-    if (row.source_row === 0) continue;
     const key = `${row.source_file}\n${row.source_row}\n${row.item_id ?? ''}\n${row.phase}`;
     records.set(key, [...(records.get(key) ?? []), row]);
   }

@@ -1,10 +1,18 @@
-import type { RunFolder } from '@perwatt/records';
 import { addKeys, recordWords } from './record-words.js';
 
 /** What the place that a run is published from says of itself. */
 export interface PublishWorld {
   readonly hostname: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What is looked through: the manifest of a run of any kind, and its cells where it has any. */
+export interface PrivateRecords {
+  readonly manifest: {
+    readonly host?: { readonly hostname: string };
+    readonly merged?: readonly { readonly host: { readonly hostname: string } }[];
+  };
+  cells(): readonly unknown[];
 }
 
 /** Names and texts that must not leave a run. */
@@ -50,10 +58,10 @@ type Env = PublishWorld['env'];
  * Collects the private facts of a run from its manifest, its cells and the place it is published from: host names, names of
  * users in paths, and values that stand under the names of keys or in the environment variables that the matrix names.
  */
-export function privateFactsOf(run: RunFolder, { hostname, env }: PublishWorld): PrivateFacts {
+export function privateFactsOf(run: PrivateRecords, { hostname, env }: PublishWorld): PrivateFacts {
   const found: Found = { hosts: new Set(), users: new Set(), secrets: new Set() };
   const { manifest } = run;
-  addHost(found, manifest.host.hostname);
+  addHost(found, manifest.host?.hostname ?? '');
   for (const { host } of manifest.merged ?? []) addHost(found, host.hostname);
   walk(manifest, '', { found, env });
   for (const cell of run.cells()) walk(cell, '', { found, env });

@@ -11,8 +11,10 @@ import { pooledCells } from './pooled-cells.js';
 import { type CellNamer, cellAddress, cellNamer, runIds, type Site } from './site-model.js';
 import { cellName, plain, shownAxes } from './site-parts.js';
 
-/** `[value, lo, hi, text]`; null where the cell has none. */
-export type PointFigure = readonly [v: number, lo: number | null, hi: number | null, text: string] | null;
+/** `[value, lo, hi, text]`, and `unranked` after it for what its source allows no order of; null where the cell has none. */
+export type PointFigure =
+  | readonly [v: number, lo: number | null, hi: number | null, text: string, unranked?: 'unranked']
+  | null;
 
 /** One mark of the trade-off. */
 export interface ParetoPointData {
@@ -25,13 +27,15 @@ export interface ParetoPointData {
   readonly group: number;
   readonly short: string;
   readonly verdict: CellResult['verdict']['state'];
-  /** `estimated`, `simulated`, or empty: then its mark is filled. */
+  /** `estimated`, `simulated`, `published`, or empty: then its mark is filled. */
   readonly tier: string;
   readonly figures: readonly PointFigure[];
 }
 
 /** What the trade-off can be drawn from. */
 export interface ParetoData {
+  /** What a mark is. */
+  readonly noun: 'cell' | 'record';
   readonly columns: readonly {
     readonly id: string;
     readonly title: string;
@@ -129,6 +133,7 @@ export function paretoData(site: Site, comparables: readonly ComparableCell[]): 
   const groups = byWorkload(cells);
   const pooled = pooledCells(merged, runIds(site));
   return {
+    noun: 'cell',
     columns: columns.map(({ id, title, unit, better }) => ({ id, title, unit, better })),
     models: models.map((name) => ({ name, colour: modelColour(models, name) })),
     groups: [

@@ -22,6 +22,7 @@ export interface FigureData {
 
 /** One cell. `figures` has a figure, or the number of its reason, for each column. */
 export interface RowData {
+  /** Empty for what has no page of its own. */
   readonly href: string;
   readonly colour: string;
   readonly axes: readonly string[];
@@ -35,10 +36,17 @@ export interface RowData {
   readonly lines: readonly string[];
 }
 
+/** A metric as a column. */
+export interface ResultColumn extends Pick<Metric<string>, 'id' | 'title' | 'better'> {
+  readonly unit: string;
+}
+
 /** Everything the result table shows, sorts by and copies. */
 export interface ResultsData {
+  /** What a row is. */
+  readonly noun: 'cell' | 'record';
   readonly axes: readonly { readonly name: string; readonly title: string }[];
-  readonly columns: readonly Pick<Metric<MetricId>, 'id' | 'title' | 'unit' | 'better'>[];
+  readonly columns: readonly ResultColumn[];
   /** Ids of the columns that are shown at first. */
   readonly shown: readonly string[];
   readonly reasons: readonly string[];
@@ -47,9 +55,10 @@ export interface ResultsData {
   readonly rows_at_first: number;
 }
 
-const ROWS_AT_FIRST = 200;
+export const ROWS_AT_FIRST = 200;
 
-const first: readonly MetricId[] = [
+/** Columns that are shown at first. */
+export const firstMetrics: readonly MetricId[] = [
   'accuracy',
   'power_w',
   'energy_per_query_j',
@@ -102,7 +111,9 @@ export function resultsData(site: Site): ResultsData {
     return known;
   };
   const axes = shownAxes(cells);
-  const wanted = new Set<string>(merged.strategies.length > 1 ? [...first, 'sequential_tokens'] : first);
+  const wanted = new Set<string>(
+    merged.strategies.length > 1 ? [...firstMetrics, 'sequential_tokens'] : firstMetrics,
+  );
   const rows = cells.map((cell): RowData => {
     const { point, verdict } = cell;
     return {
@@ -126,6 +137,7 @@ export function resultsData(site: Site): ResultsData {
     };
   });
   return {
+    noun: 'cell',
     axes: [
       ...axes.map((axis) => ({ name: axis, title: axisTitles[axis] })),
       ...(several ? [{ name: 'run', title: 'Run' }] : []),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { messageOf, PerwattError } from '@perwatt/core';
 import { type Catalogue, shippedCatalogue } from '@perwatt/metrics';
 import { type Html, html } from '../html.js';
+import { writePublishedFiles } from '../imported/write-imported-site.js';
 import { resultsCsvOf } from '../results-csv.js';
 import { resultsJsonOf } from '../results-json.js';
 import { type WrittenReport, writeWhole } from '../write-report.js';
@@ -10,10 +11,10 @@ import { cellPages, matrixFileOf } from './cell-pages.js';
 import { siteScript } from './scripts/site-script.js';
 import { siteComparables } from './site-comparable.js';
 import { type Site, type SiteRun, siteOf } from './site-model.js';
-import { sitePages } from './site-pages.js';
+import { type BesideRuns, sitePages } from './site-pages.js';
 import { type SiteFrame, sharedFiles, sitePageHtml } from './site-shell.js';
 
-export interface SiteOptions {
+export interface SiteOptions extends BesideRuns {
   /** Text of plotly.js's minified bundle, written once for all pages. */
   readonly plotlySource: string;
   /** Models and accelerators with what is known of them. Default: the shipped one. */
@@ -45,13 +46,17 @@ async function removeOthers(folder: string, kept: ReadonlySet<string>): Promise<
     if (name.endsWith('.html') && !kept.has(name)) await rm(join(folder, name), { force: true });
 }
 
-interface PageOptions {
+interface PageOptions extends BesideRuns {
   readonly clean: (text: string) => string;
   readonly link_records: boolean;
 }
 
-async function writePages(site: Site, folder: string, { clean, link_records }: PageOptions): Promise<void> {
-  const pages = sitePages(site, siteComparables(site));
+async function writePages(
+  site: Site,
+  folder: string,
+  { clean, link_records, ...beside }: PageOptions,
+): Promise<void> {
+  const pages = sitePages(site, siteComparables(site), beside);
   const frame: SiteFrame = {
     name: site.merged.name,
     pages: pages.map(({ id, title }) => ({ id, title })),
@@ -68,13 +73,20 @@ async function writePages(site: Site, folder: string, { clean, link_records }: P
 
 /**
  * Writes runs as a site into `folder`, which is made when it is missing: `index.html` and the other pages, one page a cell
- * under `cells/`, `assets/`, `results.json`, `results.csv`, and the matrix of each run. Files of an earlier report are
+ * under `cells/`, `assets/`, `results.json`, `results.csv`, and the matrix of each run; where imported runs stand beside them
+ * `published.json` and `published.csv` too. Files of an earlier report are
  * replaced one by one, each whole. Opens from the disk and needs no network. Throws `DISK_FULL` or `FILE_UNREADABLE`.
  */
 export async function writeSite(
   runs: readonly SiteRun[],
   folder: string,
-  { plotlySource, catalogue = shippedCatalogue(), clean = (text) => text, link_records = false }: SiteOptions,
+  {
+    plotlySource,
+    catalogue = shippedCatalogue(),
+    clean = (text) => text,
+    link_records = false,
+    ...beside
+  }: SiteOptions,
 ): Promise<WrittenReport> {
   const site = siteOf(runs, catalogue);
   for (const part of ['assets', 'cells']) await makeFolder(join(folder, part));
@@ -93,6 +105,8 @@ export async function writeSite(
       );
   await writeWhole(join(folder, sharedFiles.plotly), plotlySource);
   await writeWhole(join(folder, sharedFiles.script), siteScript);
-  await writePages(site, folder, { clean, link_records });
+  if (beside.imports !== undefined && beside.imports.length > 0)
+    await writePublishedFiles(beside.imports, folder);
+  await writePages(site, folder, { clean, link_records, ...beside });
   return written;
 }

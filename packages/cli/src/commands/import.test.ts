@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { PublishedManifest } from '@perwatt/records';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
@@ -85,12 +85,26 @@ test('a bad line leaves no run behind, and a folder that exists is left alone', 
   expect(await perwatt('show', 'run')).toContain('7 published figures (Apache-2.0)');
 });
 
-test('who wants a report of it is told what it is', async () => {
+test('a report of it has pages of its own, with files, sha256 and why values are missing', async () => {
   writeFileSync(join(cwd, 'sweep.csv'), sweep);
-  await perwatt('power-cap', 'sweep.csv', '--out', 'run');
-  const { io } = recordedIo({ cwd });
-  await expect(reportCommand(io).parseAsync([resolve(cwd, 'run')], { from: 'user' })).rejects.toEqual(
-    refused('RUN_PUBLISHED', /holds figures that others published/),
+  const [printed] = await perwatt('power-cap', 'sweep.csv', '--out', 'run', '--json');
+  const { files } = JSON.parse(printed ?? '') as PublishedManifest;
+  const { io, result } = recordedIo({ cwd });
+  await reportCommand(io).parseAsync(['run'], { from: 'user' });
+  expect(result.out.at(-1)).toBe(`report: ${join(cwd, 'run/report/index.html')}`);
+  const page = (name: string) => readFileSync(join(cwd, `run/report/${name}`), 'utf8');
+  expect(page('index.html')).toContain(files[0]?.sha256);
+  expect(page('index.html')).toContain('sweep.csv');
+  expect(page('index.html')).toContain('not measured here');
+  expect(page('results.html')).toContain('sweep.csv:1');
+  expect(page('published.csv').trimEnd().split('\n')).toHaveLength(1 + 7);
+  expect(JSON.parse(page('published.json'))).toMatchObject({
+    published: [
+      { manifest: { importer: { kind: 'power-cap' } }, rows: Array(7).fill({ provenance: 'published' }) },
+    ],
+  });
+  await expect(reportCommand(io).parseAsync(['run', '--single-file'], { from: 'user' })).rejects.toEqual(
+    refused('USAGE', /--single-file holds a run of a matrix/),
   );
 });
 

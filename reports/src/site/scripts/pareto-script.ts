@@ -2,7 +2,7 @@
 export const paretoScript = `
 const trade = dataOf('data-pareto');
 const tradeFigure = trade === null ? null : (() => {
-  const { columns, models, groups, points, shares } = trade;
+  const { noun, columns, models, groups, points, shares } = trade;
   const colours = new Map(models.map(({ name, colour }) => [name, colour]));
   const symbols = ['circle', 'diamond', 'square', 'triangle-up', 'cross', 'star', 'hexagon', 'triangle-down'];
   const [boxX, boxY, boxGroup] = ['pareto-x', 'pareto-y', 'pareto-group'].map(byId);
@@ -21,7 +21,7 @@ const tradeFigure = trade === null ? null : (() => {
     const found = wanted.find(has);
     if (found !== undefined) box.value = found;
   };
-  pick(boxX, 'energy_per_query_j', 'sequential_tokens', 'e2e_from_dispatch_p50_ns');
+  pick(boxX, 'energy_per_query_j', 'energy_per_output_token_j', 'sequential_tokens', 'e2e_from_dispatch_p50_ns');
   pick(boxY, 'accuracy', 'tokens_per_s');
   const at = (box) => columns.findIndex(({ id }) => id === box.value);
   const scale = ({ unit }) => (unit === 'ns' ? 1e-9 : 1);
@@ -38,7 +38,7 @@ const tradeFigure = trade === null ? null : (() => {
   const badness = ({ better }, value) => (better === 'higher' ? -value : value);
   const frontOf = (own, x, y) => {
     const places = own
-      .filter(({ verdict }) => verdict !== 'invalid')
+      .filter(({ verdict, figures }) => verdict !== 'invalid' && figures[x][4] === undefined && figures[y][4] === undefined)
       .map((point) => [point, badness(columns[x], point.figures[x][0]), badness(columns[y], point.figures[y][0])])
       .sort((a, b) => a[1] - b[1] || a[2] - b[2]);
     const front = [];
@@ -170,7 +170,7 @@ const tradeFigure = trade === null ? null : (() => {
       ),
     );
     const on = fronts.reduce((sum, front) => sum + front.length, 0);
-    byId('pareto-status').textContent = count === 0 ? 'No cell has both figures.' : on + ' of ' + count + ' cells on a front';
+    byId('pareto-status').textContent = count === 0 ? 'No ' + noun + ' has both figures.' : on + ' of ' + count + ' ' + noun + 's on a front';
   };
   const wide = (column) => {
     if (columns[column].unit === '1' && columns[column].better === 'higher') return false;
@@ -204,6 +204,8 @@ const tradeFigure = trade === null ? null : (() => {
         redraw();
       });
   }
+  const pairsWith = (x) => columns.find((_, y) => y !== x && points.some(({ figures }) => figures[x] != null && figures[y] != null));
+  if (boxX.value === boxY.value || chosen().own.length === 0) boxY.value = pairsWith(at(boxX))?.id ?? boxY.value;
   suit();
   choose(decodeURIComponent(location.hash.slice(1)));
   names.checked = chosen().own.length <= 16;

@@ -2,7 +2,7 @@
 export const resultsScript = `
 const results = dataOf('data-results');
 if (results !== null) {
-  const { axes, columns, rows, reasons } = results;
+  const { axes, columns, rows, reasons, noun } = results;
   const table = byId('results-table');
   const controls = byId('results-controls');
   const search = byId('results-search');
@@ -33,7 +33,7 @@ if (results !== null) {
       const text = [...row.axes, row.verdict, ...row.reasons.flat(), ...row.tiers.map(([word]) => word)].join(' ').toLowerCase();
       return (
         words.every((word) => text.includes(word)) &&
-        (!front.checked || row.front) &&
+        (!front?.checked || row.front) &&
         [...picked].every(([key, value]) => value === '' || String(key === 'verdict' ? row.verdict : valueOf(row, key)) === value)
       );
     });
@@ -65,7 +65,7 @@ if (results !== null) {
   const rowOf = (row) => {
     const dot = element('span', { class: 'dot' });
     dot.style.background = row.colour;
-    const name = element('th', { scope: 'row' }, dot, element('a', { href: row.href }, row.axes[0]));
+    const name = element('th', { scope: 'row' }, dot, row.href === '' ? row.axes[0] : element('a', { href: row.href }, row.axes[0]));
     const tiers = row.tiers.flatMap(([word, text]) => [badge(word === 'measured' || word === 'replayed' ? 'tier' : word, word, text), ' ']);
     const verdict = element('td', { class: 'reasons' }, badge(row.verdict, row.verdict));
     if (row.front) verdict.append(' ', badge('front', 'front'));
@@ -91,8 +91,8 @@ if (results !== null) {
     table.tHead.replaceChildren(element('tr', {}, ...heads));
     table.tBodies[0].replaceChildren(...found.slice(0, most).map(rowOf));
     more.hidden = found.length <= most;
-    more.textContent = 'Show the other ' + (found.length - most) + ' cells';
-    status.textContent = found.length === rows.length ? rows.length + ' cells' : found.length + ' of ' + rows.length + ' cells';
+    more.textContent = 'Show the other ' + (found.length - most) + ' ' + noun + 's';
+    status.textContent = (found.length === rows.length ? '' : found.length + ' of ') + rows.length + ' ' + noun + 's';
   };
   const grid = (form) => {
     const own = shownColumns();
@@ -159,9 +159,10 @@ if (results !== null) {
     });
     return element('label', {}, title, box);
   };
+  const mostChoices = 200;
   const filters = axes
     .map(({ name, title }, at) => [name, title, [...new Set(rows.map((row) => row.axes[at]))]])
-    .filter(([, , values]) => values.length > 1);
+    .filter(([, , values]) => values.length > 1 && values.length <= mostChoices);
   const verdicts = [...new Set(rows.map(({ verdict }) => verdict))];
   byId('results-filters').append(
     ...filters.map((own) => select(...own)),
@@ -187,7 +188,7 @@ if (results !== null) {
   if (rows.length > most) addEventListener('beforeprint', showAll);
   table.parentElement.after(more);
   search.addEventListener('input', render);
-  front.addEventListener('change', render);
+  front?.addEventListener('change', render);
   controls.hidden = false;
   byId('results-columns').hidden = false;
   render();
