@@ -62,8 +62,16 @@ const Model = z
 const Accelerator = z.strictObject({
   id: name.describe('Stable name of the device in tables'),
   kind: z.enum(['cpu', 'gpu', 'soc', 'npu', 'other']).default('cpu'),
-  threads: z.int().positive().optional().describe('Threads of the embedded engine; default: cores less one'),
-  gpu: z.boolean().default(false).describe('Lets the embedded engine use a GPU'),
+  threads: z
+    .int()
+    .positive()
+    .max(1024)
+    .optional()
+    .describe('Threads of the embedded engine; default: cores less one'),
+  gpu: z
+    .boolean()
+    .default(false)
+    .describe('Has the embedded engine use a GPU; a cell fails where there is none'),
   expect: Expect.optional(),
   when,
 });

@@ -21,6 +21,8 @@ export interface EngineModule {
 export interface Llama {
   readonly gpu: string | false;
   readonly llamaCppRelease: { readonly release: string };
+  /** GPUs that it computes on; empty where a driver is there but no device. */
+  getGpuDeviceNames(): Promise<string[]>;
   loadModel(options: { readonly modelPath: string }): Promise<Model>;
 }
 

@@ -31,6 +31,7 @@ export async function openEngine(
     maxThreads: options.threads,
     logger: (_level, message) => log(message.trim()),
   });
+  const devices = options.gpu ? await gpusOf(llama) : [];
   const model = await llama.loadModel({ modelPath: options.modelPath });
   const context_tokens =
     options.contextTokens ??
@@ -45,7 +46,7 @@ export async function openEngine(
   const parts = { model, format, pool: createPool(sequences), context_tokens };
   return {
     facts: {
-      engine_version: await versionOf(module, llama),
+      engine_version: await versionOf(module, llama, devices),
       quantisation: quantisationOf(module, model),
       chat_template_sha256: format.sha256,
       context_tokens,
@@ -111,8 +112,21 @@ async function answerCall(
   }
 }
 
-async function versionOf(module: EngineModule, llama: Llama): Promise<string> {
-  const compute = llama.gpu === false ? 'cpu' : llama.gpu;
+/** Drivers that compute on the processor under the name of a GPU. */
+const software = /llvmpipe|lavapipe|swiftshader/i;
+
+/** The GPUs that a model would be computed on. Throws where there are none: figures of the processor would stand under a GPU's name. */
+async function gpusOf(llama: Llama): Promise<readonly string[]> {
+  const names = llama.gpu === false ? [] : await llama.getGpuDeviceNames();
+  const real = names.filter((name) => !software.test(name));
+  if (real.length > 0) return real;
+  const seen = names.length === 0 ? '' : `, only the software driver ${names.join(', ')}`;
+  throw new Error(`the accelerator asks for a GPU, and the engine finds none here${seen}`);
+}
+
+/** `llama.cpp 1.2 (cpu, …)`; of GPUs by their names. */
+async function versionOf(module: EngineModule, llama: Llama, devices: readonly string[]): Promise<string> {
+  const compute = devices.length === 0 ? 'cpu' : `${llama.gpu}: ${[...new Set(devices)].join(', ')}`;
   const binding = await module.getModuleVersion();
   return `llama.cpp ${llama.llamaCppRelease.release} (${compute}, node-llama-cpp ${binding})`;
 }
