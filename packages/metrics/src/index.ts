@@ -68,7 +68,7 @@ export {
   coverageBySubject,
   guessingFloor,
 } from './coverage.js';
-export { normalCdf } from './distributions.js';
+export { normalCdf, studentQuantile } from './distributions.js';
 export {
   type CallPhase,
   type CellPhases,

@@ -33,8 +33,11 @@ export {
 } from './export-run.js';
 export type { Finding } from './findings.js';
 export {
+  type EnergyFit,
+  type FitCoefficient,
   hasKernels,
   type KernelDeviceFacts,
+  type KernelFit,
   type KernelRecords,
   type KernelSession,
   type KernelSessionFacts,

@@ -61,6 +61,44 @@ export interface KernelSessionFacts {
   readonly steps: readonly KernelStep[];
 }
 
+/** A coefficient of a fit. */
+export interface FitCoefficient {
+  /** At least 0. */
+  readonly value: number;
+  /** Half the width of its two-sided 95 % interval; null for one that is held at 0. */
+  readonly half_width: number | null;
+}
+
+/** Energy of a launch as FLOP × `flop_j` + bytes × `byte_j` + time × `constant_w`: a description of one sweep, no hardware constants. */
+export interface EnergyFit {
+  readonly label: 'fit';
+  /** J per FLOP. */
+  readonly flop_j: FitCoefficient;
+  /** J per byte. */
+  readonly byte_j: FitCoefficient;
+  /** W drawn whatever is computed. */
+  readonly constant_w: FitCoefficient;
+  readonly points: number;
+  /** (fitted − measured) / measured of each point. */
+  readonly residuals: readonly { readonly flop_per_byte: number; readonly ratio: number }[];
+  /** Root of their mean square. */
+  readonly rms_ratio: number;
+}
+
+/** The fit of one sweep over intensities, of one implementation on one device in one type. */
+export interface KernelFit {
+  readonly device: string;
+  readonly device_name: string;
+  readonly implementation: string;
+  readonly dtype: string;
+  /** Boundary and origin of its joules; null without any. */
+  readonly scope: string | null;
+  readonly provenance: string | null;
+  /** Null with a reason. */
+  readonly fit: EnergyFit | null;
+  readonly reason: string | null;
+}
+
 /** A session in `kernels/kernels.json`. */
 export interface KernelSession extends KernelSessionFacts {
   readonly session: number;
@@ -68,6 +106,8 @@ export interface KernelSession extends KernelSessionFacts {
   readonly ended: 'done' | 'interrupted' | null;
   /** Segment of its rows; null while it goes on, and for ever when its process was killed. */
   readonly segment: SegmentEntry | null;
+  /** Fits of its sweeps as they were told; the rows give them again. Missing where there was no sweep. */
+  readonly fits?: readonly KernelFit[];
 }
 
 interface KernelFile {
@@ -119,8 +159,8 @@ export interface KernelWriter {
   readonly run_id: string;
   readonly session: number;
   append(rows: readonly KernelRow[]): void;
-  /** Closes the rows and notes them in `kernels.json`, with how the session ended. Safe to call twice. */
-  close(ended: 'done' | 'interrupted'): void;
+  /** Closes the rows and notes them in `kernels.json`, with how the session ended and its fits. Safe to call twice. */
+  close(ended: 'done' | 'interrupted', fits?: readonly KernelFit[]): void;
 }
 
 /**
@@ -144,12 +184,12 @@ export function openKernelSession(path: string, facts: KernelSessionFacts): Kern
     sitting: session,
     metadata: { run_id },
   });
-  const write = ({ ended, segment }: Pick<KernelSession, 'ended' | 'segment'>) => {
+  const write = ({ ended, segment, fits = [] }: Pick<KernelSession, 'ended' | 'segment' | 'fits'>) => {
     const { sessions } = fileAt(path) ?? before;
     const others = sessions.filter((known) => known.session !== session);
     writeJsonFile(join(folder, FILE), {
       ...before,
-      sessions: [...others, { session, ...facts, ended, segment }],
+      sessions: [...others, { session, ...facts, ended, segment, ...(fits.length > 0 && { fits }) }],
     });
   };
   write({ ended: null, segment: null });
@@ -161,10 +201,10 @@ export function openKernelSession(path: string, facts: KernelSessionFacts): Kern
       writer.append(rows);
       writer.flush();
     },
-    close(ended) {
+    close(ended, fits = []) {
       if (closed) return;
       closed = true;
-      write({ ended, segment: writer.close() });
+      write({ ended, segment: writer.close(), fits });
     },
   };
 }

@@ -8,10 +8,10 @@ import { type DeviceRows, shapeOf } from './kernel-sets.js';
 /** What joules are set against. */
 export type JoulesPer = 'flop' | 'byte';
 
-/** Kernels whose ratio says nothing: bytes of work that computes, FLOP of work that moves. */
+/** Kernels whose ratio says nothing: bytes of work that computes, FLOP of work that moves, both of a sweep, which has a fit. */
 const meaningless: Readonly<Record<JoulesPer, readonly string[]>> = {
-  byte: ['gemm', 'prefill'],
-  flop: ['copy', 'triad'],
+  byte: ['gemm', 'prefill', 'fma'],
+  flop: ['copy', 'triad', 'fma'],
 };
 
 /** A ratio of one row with the ends of its interval, pJ. */

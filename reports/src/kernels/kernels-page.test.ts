@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type KernelRow, kernels } from '@perwatt/core';
+import type { KernelRow } from '@perwatt/core';
 import { type KernelStep, openKernelSession, type RunFolder } from '@perwatt/records';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RunResults } from '../results-types.js';
@@ -11,16 +11,10 @@ import { jouleRatio } from './joules-figure.js';
 import { kernelSets } from './kernel-sets.js';
 import { kernelsPage } from './kernels-page.js';
 import { predictSteps } from './predict-step.js';
-
-const empty = Object.fromEntries(
-  Object.entries(kernels).map(([name, { type, nullable }]) => [
-    name,
-    nullable ? null : type === 'name' ? name : 0,
-  ]),
-) as KernelRow;
+import { blankRow, sweepOf } from './sweep.fixture.js';
 
 const row = (change: Partial<KernelRow>): KernelRow => ({
-  ...empty,
+  ...blankRow({}),
   device: 'cpu:0',
   device_name: 'A <processor>',
   backend: 'cpu',
@@ -250,6 +244,47 @@ describe('the page', () => {
     });
     expect(byte?.data[0]).toMatchObject({ y: [expect.stringContaining('gemv')] });
     expect(page?.body.markup).not.toContain('Energy that was not measured');
+  });
+
+  test('has the fit of a sweep, named a fit, with its residuals, and why there is none of another', () => {
+    keep([...sweepOf(), ...sweepOf({ dtype: 'f16', energy_gross_j: null, energy_reason: 'no <counter>' })]);
+    const page = kernelsPage([siteRun([])]);
+    const markup = page?.body.markup ?? '';
+    expect(markup).toContain('Energy by intensity: a fit');
+    expect(markup).toContain('A fit, no constants of the hardware');
+    expect(markup).toMatch(/10\.0<small>± /);
+    expect(markup).toContain('no fit: no energy: no &lt;counter&gt;');
+    const figure = page?.figures.find(({ id }) => id === 'fit-0');
+    expect(figure?.data).toHaveLength(2);
+    const [measured, fitted] = (figure?.data ?? []) as { x: number[]; y: number[]; name: string }[];
+    expect(fitted?.name).toMatch(/: fit$/);
+    expect(measured?.x).toEqual(fitted?.x);
+    expect(measured?.y.map((value, i) => (fitted?.y[i] ?? 0) / value)).toEqual(
+      measured?.y.map(() => expect.closeTo(1, 6)),
+    );
+    expect(page?.figures.some(({ id }) => id.startsWith('joules'))).toBe(false);
+    expect(JSON.stringify(page?.figures)).not.toContain('<processor>');
+  });
+
+  test('has datasheets beside the ceilings, cold launches, and why there are none', () => {
+    const board = {
+      device: 'cuda:0',
+      device_name: 'NVIDIA H200',
+      dtype: 'bf16',
+      cold_mean_ns: 7000,
+      cold_lo_ns: 6000,
+      cold_hi_ns: 8000,
+    };
+    keep([
+      row({ ...wide, ...capped, ...board, peak_flop_per_s: 494.7e12 }),
+      row({ ...wide, ...capped, cold_reason: 'no caches' }),
+    ]);
+    const markup = kernelsPage([siteRun([])])?.body.markup ?? '';
+    expect(markup).toContain('nvidia-h200-sxm of the catalogue');
+    expect(markup).toContain('50 %');
+    expect(markup).toContain('the catalogue does not know it');
+    expect(markup).toContain('7.00 µs<small>6.00 µs … 8.00 µs</small>');
+    expect(markup).toContain('<small>no caches</small>');
   });
 
   test('is not there where no kernels were run', () => {

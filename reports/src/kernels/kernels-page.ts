@@ -1,4 +1,5 @@
 import type { KernelRow, Provenance } from '@perwatt/core';
+import { type Catalogue, shippedCatalogue } from '@perwatt/metrics';
 import { DASH, formatJoules, formatNanos, formatNumber, formatPercent, provenanceMark } from '../format.js';
 import { type Html, html } from '../html.js';
 import { breakable } from '../page-parts.js';
@@ -6,13 +7,20 @@ import { figureBlock, figuresOf } from '../site/figure-block.js';
 import type { SiteRun } from '../site/site-model.js';
 import type { SitePage } from '../site/site-page.js';
 import { headsOf, printable, scrollTable } from '../site/site-parts.js';
+import { ceilingsSection } from './ceilings-section.js';
 import { type ExplainedStep, explainedSteps } from './explained-steps.js';
+import { fitBoundaries, fitFigure } from './fit-figure.js';
+import { fitSection } from './fit-section.js';
 import { boundariesOf, joulesFigure } from './joules-figure.js';
 import { byDevice, type DeviceRows, type KernelSet, kernelSets, shapeOf, stepName } from './kernel-sets.js';
 import { rooflineFigure } from './roofline-figure.js';
+import { sweepFits } from './sweep-fits.js';
 
 /** Kernels of the runs of a site: rooflines, joules, and what they explain of the measured times; null where none were run. */
-export function kernelsPage(runs: readonly SiteRun[]): SitePage | null {
+export function kernelsPage(
+  runs: readonly SiteRun[],
+  catalogue: Catalogue = shippedCatalogue(),
+): SitePage | null {
   const sets = kernelSets(runs);
   const devices = byDevice(sets);
   if (devices.length === 0) return null;
@@ -24,6 +32,11 @@ export function kernelsPage(runs: readonly SiteRun[]): SitePage | null {
       figure: joulesFigure(boundary, per, `joules-${per}-${i}`),
     })),
   );
+  const fits = sweepFits(sets);
+  const fitted = fitBoundaries(fits).map((sweeps, i) => ({
+    scope: sweeps[0]?.fit.scope ?? '',
+    figure: fitFigure(sweeps, `fit-${i}`),
+  }));
   return {
     id: 'kernels',
     title: 'Kernels',
@@ -32,11 +45,18 @@ export function kernelsPage(runs: readonly SiteRun[]): SitePage | null {
 ${tornNotes(sets)}
 ${explainedSection(explainedSteps(sets))}
 ${rooflines.map(({ device, figure }) => figureBlock(figure, { title: `Roofline: ${printable(device.name)}`, note: 'Each mark is one implementation of one kernel at one shape, open where it is a portable one. Dotted: the ceilings measured in the same session, the best copy or triad and the best GEMM of each type; a mark above them says that a ceiling was measured too low.' }))}
+${ceilingsSection(devices, catalogue)}
+${fitSection(fits)}
+${fitted.map(({ scope, figure }) => figureBlock(figure, { title: `Energy by intensity: ${printable(scope)}`, note: 'Marks: gross energy of a launch over its compulsory bytes, with the interval of its windows. Dotted: the fit of the table above at the same FLOP, bytes and time, drawn from point to point.' }))}
 ${energySection(devices)}
-${joules.map(({ boundary, per, figure }) => figureBlock(figure, { title: `Joules per ${per === 'flop' ? 'FLOP' : 'byte'}: ${boundary.scope}`, note: `Gross energy of the ${boundary.scope} over useful ${per === 'flop' ? 'FLOP; copies and triads are left out, whose FLOP say nothing' : 'compulsory bytes; products of matrices and prefill are left out, whose bytes say nothing'}. A ratio of a workload, no constant of the hardware.` }))}
+${joules.map(({ boundary, per, figure }) => figureBlock(figure, { title: `Joules per ${per === 'flop' ? 'FLOP' : 'byte'}: ${boundary.scope}`, note: `Gross energy of the ${boundary.scope} over useful ${per === 'flop' ? 'FLOP; copies, triads and sweeps are left out, whose FLOP say nothing' : 'compulsory bytes; products of matrices, prefill and sweeps are left out, whose bytes say nothing'}. A ratio of a workload, no constant of the hardware.` }))}
 ${devices.map(rowsSection)}
 ${absentSection(sets)}`,
-    figures: figuresOf(...rooflines.map(({ figure }) => figure), ...joules.map(({ figure }) => figure)),
+    figures: figuresOf(
+      ...rooflines.map(({ figure }) => figure),
+      ...fitted.map(({ figure }) => figure),
+      ...joules.map(({ figure }) => figure),
+    ),
   };
 }
 
@@ -100,6 +120,16 @@ function energySection(devices: readonly DeviceRows[]): Html {
     : html`<section><h2>Energy that was not measured</h2><ul>${lines.map((line) => html`<li>${printable(line)}</li>`)}</ul></section>`;
 }
 
+function coldCell({ cold_mean_ns, cold_lo_ns, cold_hi_ns, cold_reason }: KernelRow): Html {
+  if (cold_mean_ns === null)
+    return html`<td class="n">${DASH}<small>${printable(cold_reason ?? '')}</small></td>`;
+  const bounds =
+    cold_lo_ns === null || cold_hi_ns === null
+      ? ''
+      : `${formatNanos(cold_lo_ns)} … ${formatNanos(cold_hi_ns)}`;
+  return html`<td class="n">${formatNanos(cold_mean_ns)}<small>${bounds}</small></td>`;
+}
+
 function kernelTableRow(row: KernelRow): Html {
   const { time_mean_ns: time, flop, bytes } = row;
   const per = (amount: number) => (time === null || amount === 0 ? DASH : formatNumber(amount / time));
@@ -112,7 +142,7 @@ function kernelTableRow(row: KernelRow): Html {
       ? html`${DASH}<small>not measured</small>`
       : html`${markOf(row.energy_provenance)}${formatJoules(row.energy_gross_j)}`;
   const status = row.status === 'ok' ? (row.flags ?? 'ok') : `${row.status}: ${row.reason ?? ''}`;
-  return html`<tr><th scope="row">${row.kernel} ${row.dtype}<small>${shapeOf(row)}</small></th><td>${breakable(printable(row.implementation))}</td><td class="n">${orDash(time, formatNanos)}${bounds}</td><td class="n">${per(flop)}</td><td class="n">${per(bytes)}</td><td class="n">${orDash(row.roofline_ratio, formatPercent)}</td><td class="n">${joules}</td><td class="n">${orDash(row.error_ratio, (error) => error.toExponential(0))}</td><td>${printable(status)}</td></tr>`;
+  return html`<tr><th scope="row">${row.kernel} ${row.dtype}<small>${shapeOf(row)}</small></th><td>${breakable(printable(row.implementation))}</td><td class="n">${orDash(time, formatNanos)}${bounds}</td>${coldCell(row)}<td class="n">${per(flop)}</td><td class="n">${per(bytes)}</td><td class="n">${orDash(row.roofline_ratio, formatPercent)}</td><td class="n">${joules}</td><td class="n">${orDash(row.error_ratio, (error) => error.toExponential(0))}</td><td>${printable(status)}</td></tr>`;
 }
 
 function rowsSection({ name, rows }: DeviceRows): Html {
@@ -122,6 +152,7 @@ function rowsSection({ name, rows }: DeviceRows): Html {
     'Kernel',
     'Implementation',
     '>Time|95 % interval',
+    '>Cold|one launch alone',
     '>GFLOP/s',
     '>GB/s',
     '>Of the roofline',

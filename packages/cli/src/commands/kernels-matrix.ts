@@ -20,6 +20,7 @@ export const matrixKernels = (io: Io, world: KernelsWorld): KernelRunner => ({
       {
         devices: kernels.devices,
         specs: [],
+        sweep: [],
         steps: matrixSteps(matrix, world),
         phase,
         folder: run.path,

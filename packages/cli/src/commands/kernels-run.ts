@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { KernelRow } from '@perwatt/core';
+import { type KernelRow, PerwattError } from '@perwatt/core';
 import { type KernelSpec, usualSpecs } from '@perwatt/kernels';
 import { hasKernels } from '@perwatt/records';
 import { predictSteps } from '@perwatt/reports';
@@ -9,6 +9,7 @@ import { parseDuration } from '../duration.js';
 import type { Io } from '../io.js';
 import { whole } from '../number-options.js';
 import { catalogueWith } from '../open-comparable.js';
+import { fitLines } from './kernels-fit-text.js';
 import {
   type ChoiceFlags,
   choiceOf,
@@ -26,6 +27,7 @@ import { interruptible, type KernelsWorld, readyKernelRunners } from './kernels-
 interface RunFlags extends ChoiceFlags, ModelFlags {
   readonly spec?: readonly KernelSpec[];
   readonly time: number;
+  readonly sweep?: boolean;
   readonly energy?: boolean;
   readonly windows: number;
   readonly threads?: number;
@@ -41,13 +43,16 @@ Every kernel is compared with a reference in double precision before and after i
 The ceilings of each device (copy, triad, a square GEMM of each type) are measured first. A driver that hangs or crashes makes
 a row with its reason, and the rest goes on. Energy is that of a counter of the device; without one there is none.
 
-Without --model or --spec, every kernel runs at a usual shape. With --model, the kernels of its steps, and what they add up to.
+Without --model, --spec or --sweep, every kernel runs at a usual shape. With --model, the kernels of its steps, and what they add up
+to. With --sweep, one vector read and written with 1 to 256 multiply-adds of each element in between, in f32 or the types of --dtype;
+with --energy too, its joules are split into per FLOP, per byte and per second by a fit, which \`perwatt kernels fit\` shows again.
 
 Examples:
   perwatt kernels run --kernel gemv,int4_gemv --dtype f16
   perwatt kernels run --model qwen3-8b --batch 1,8,64 --context 1k,8k --weights bf16 --energy
   perwatt kernels run --spec "gemm bf16 m=8192 n=8192 k=8192" --device cuda:0 --time 5s
   perwatt kernels run --run runs/<id> --model smollm2-135m --weights int8
+  perwatt kernels run --sweep --energy --device cpu:0
 
 Exit codes: 0 done, 1 when a kernel was wrong, failed, crashed or timed out, 130 interrupted.`;
 
@@ -68,6 +73,7 @@ export const kernelsRunCommand = (io: Io, world: KernelsWorld): Command =>
         .argParser(parseDuration)
         .default(2000, '2s'),
     )
+    .option('--sweep', 'run a sweep over FLOP per byte: twelve intensities of each type')
     .option('--energy', 'measure energy too: half a minute for each implementation')
     .addOption(new Option('--windows <n>', 'windows of energy').argParser(whole(2, 100)).default(3))
     .addOption(
@@ -91,6 +97,7 @@ async function run(flags: RunFlags, io: Io, world: KernelsWorld): Promise<void> 
   const plan: SessionPlan = {
     devices: flags.device,
     specs: specsOf(flags, steps, world),
+    sweep: sweepTypes(flags),
     steps,
     phase: 'alone',
     folder,
@@ -114,9 +121,21 @@ async function run(flags: RunFlags, io: Io, world: KernelsWorld): Promise<void> 
 /** Kernels that are wanted beside those of models. */
 function specsOf(flags: RunFlags, steps: readonly NamedStep[], { freshSeed }: KernelsWorld): KernelSpec[] {
   const own = flags.spec ?? [];
-  if (flags.kernel === undefined && flags.dtype === undefined && own.length + steps.length > 0)
-    return [...own];
+  const chosen = flags.kernel !== undefined || (flags.dtype !== undefined && !flags.sweep);
+  if (!chosen && (flags.sweep || own.length + steps.length > 0)) return [...own];
   return [...own, ...usualSpecs(choiceOf(flags), freshSeed())];
+}
+
+const sweepable: readonly string[] = ['f32', 'f16', 'bf16'];
+
+/** Types of the sweep. Throws `USAGE` for one that it doesn't exist in. */
+function sweepTypes({ sweep, dtype = ['f32'] }: RunFlags): KernelSpec['dtype'][] {
+  if (!sweep) return [];
+  const stranger = dtype.find((type) => !sweepable.includes(type));
+  if (stranger === undefined) return [...dtype];
+  throw new PerwattError('USAGE', `there is no sweep in ${stranger}`, {
+    hint: `Give \`--dtype\` of ${sweepable.join(', ')}.`,
+  });
 }
 
 /** The folder that the rows go to: one that is named, or a new one. */
@@ -142,17 +161,19 @@ export function progressOn(io: Pick<Io, 'columns' | 'draw' | 'printError'>): (te
 }
 
 function conclude(
-  { rows, steps, session, devices }: SessionOutcome,
+  { rows, steps, session, devices, fits }: SessionOutcome,
   folder: string,
   { io, flags }: { readonly io: Io; readonly flags: RunFlags },
 ): void {
   const predictions = predictSteps(steps, rows, session);
   if (flags.json) {
     const absent = devices.absent;
-    io.print(JSON.stringify({ folder, session, absent, rows: rows.map(rowJson), predictions }, null, 2));
+    io.print(
+      JSON.stringify({ folder, session, absent, rows: rows.map(rowJson), predictions, fits }, null, 2),
+    );
   } else {
     for (const line of rowLines(rows, io.columns ?? WIDTH)) io.print(line);
-    for (const line of predictionLines(predictions)) io.print(line);
+    for (const line of [...predictionLines(predictions), ...fitLines(fits)]) io.print(line);
     io.print(`kept in ${join(folder, 'kernels')}`);
   }
   if (rows.some(isTrouble)) io.setExitCode(1);

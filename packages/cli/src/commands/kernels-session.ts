@@ -16,9 +16,11 @@ import {
   runKernels,
   sizesOf,
   specText,
+  sweepSpecs,
   type TimingOptions,
 } from '@perwatt/kernels';
-import { type KernelStep, type KernelWriter, openKernelSession } from '@perwatt/records';
+import { type KernelFit, type KernelStep, type KernelWriter, openKernelSession } from '@perwatt/records';
+import { energyFits } from '@perwatt/reports';
 import type { Io } from '../io.js';
 import { powerPlace } from '../power-place.js';
 import type { NamedStep } from './kernels-flags.js';
@@ -30,6 +32,8 @@ export interface SessionPlan {
   readonly devices: readonly string[] | undefined;
   /** Kernels of the session beside those of its steps, and the ceilings. */
   readonly specs: readonly KernelSpec[];
+  /** Types that the sweep over intensities is run in; none for no sweep. */
+  readonly sweep: readonly KernelSpec['dtype'][];
   readonly steps: readonly NamedStep[];
   readonly phase: 'alone' | 'before' | 'after';
   /** Folder that the rows go to. */
@@ -55,6 +59,8 @@ export interface SessionOutcome {
   readonly devices: KernelDevices;
   readonly rows: readonly KernelRow[];
   readonly steps: readonly KernelStep[];
+  /** Fits of the sweep, a device and type each. */
+  readonly fits: readonly KernelFit[];
 }
 
 /** Devices and backends as they are now, with what each device does with `specs`. */
@@ -112,11 +118,15 @@ export async function runKernelSession(plan: SessionPlan, context: SessionContex
       ...plan.specs,
       ...plan.steps.flatMap((step) => modelKernels(step).map(({ spec }) => spec)),
     ]);
-    for (const { device } of chosen) await runOn(device, specs, { plan, context, writer, rows });
+    for (const { device } of chosen) {
+      const own = distinct([...specs, ...sweepSpecs(device, plan.sweep)]);
+      await runOn(device, own, { plan, context, writer, rows });
+    }
   } finally {
-    writer.close(context.signal.aborted ? 'interrupted' : 'done');
+    const fits = energyFits(rows, writer.session);
+    writer.close(context.signal.aborted ? 'interrupted' : 'done', fits);
   }
-  return { session: writer.session, devices, rows, steps };
+  return { session: writer.session, devices, rows, steps, fits: energyFits(rows, writer.session) };
 }
 
 interface Running {

@@ -37,6 +37,7 @@ const columns: readonly TextColumn[] = [
   { name: 'shape', right: false },
   { name: 'implementation', right: false },
   { name: 'time', right: true },
+  { name: 'cold', right: true },
   { name: 'GFLOP/s', right: true },
   { name: 'GB/s', right: true },
   { name: 'of roofline', right: true },
@@ -72,6 +73,7 @@ function cellsOf(row: KernelRow): string[] {
     shapeText(row),
     row.implementation,
     `${orDash(row.time_mean_ns, formatNanos)}${spread}`,
+    orDash(row.cold_mean_ns, formatNanos),
     perSecond(row.flop, row),
     perSecond(row.bytes, row),
     orDash(row.roofline_ratio, (ratio) => `${formatNumber(100 * ratio, 2)} %`),
@@ -98,38 +100,6 @@ export const predictionLines = (predictions: readonly StepPrediction[]): string[
       energy_per_token_j === null ? '; energy not measured' : `, ${formatJoules(energy_per_token_j)} a token`;
     return `${what}: ${formatNanos(time_ns)} a step by its kernels${rate}${energy}`;
   });
-
-/** Ceilings of each device and type, with the intensity at which they meet. */
-export function ceilingLines(rows: readonly KernelRow[], width: number): string[] {
-  const heads: readonly TextColumn[] = [
-    { name: 'device', right: false },
-    { name: 'type', right: false },
-    { name: 'GFLOP/s', right: true },
-    { name: 'by', right: false },
-    { name: 'GB/s', right: true },
-    { name: 'ridge, FLOP/byte', right: true },
-  ];
-  const known = new Map(
-    rows
-      .filter(
-        ({ bandwidth_bytes_per_s, peak_flop_per_s }) =>
-          bandwidth_bytes_per_s !== null || peak_flop_per_s !== null,
-      )
-      .map((row) => [`${row.device} ${row.dtype}`, row]),
-  );
-  const cells = [...known.values()].map((row) => {
-    const { peak_flop_per_s: peak, bandwidth_bytes_per_s: bandwidth } = row;
-    return [
-      row.device,
-      row.dtype,
-      orDash(peak, (rate) => formatNumber(rate / 1e9)),
-      row.peak_implementation ?? DASH,
-      orDash(bandwidth, (rate) => formatNumber(rate / 1e9)),
-      peak === null || bandwidth === null ? DASH : formatNumber(peak / bandwidth),
-    ];
-  });
-  return cells.length === 0 ? ['no ceilings were measured'] : textTable(heads, cells, width);
-}
 
 /** A row as JSON has it: instants as texts. */
 export const rowJson = (row: KernelRow): Record<string, unknown> => ({

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PerwattError } from '@perwatt/core';
+import { type KernelRow, kernels as kernelColumns, PerwattError } from '@perwatt/core';
 import { parseMatrix } from '@perwatt/harness';
 import { shippedCatalogue } from '@perwatt/metrics';
-import { kernelsOf } from '@perwatt/records';
+import { type KernelSessionFacts, kernelsOf, openKernelSession } from '@perwatt/records';
+import { energyFits } from '@perwatt/reports';
 import { type KernelScript, scriptedKernels } from '@perwatt/test-kit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
@@ -19,10 +20,28 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const blank = Object.fromEntries(
+  Object.entries(kernelColumns).map(([name, { type, nullable }]) => [
+    name,
+    nullable ? null : type === 'name' ? name : 0,
+  ]),
+) as KernelRow;
+
+const sessionFacts: KernelSessionFacts = {
+  phase: 'alone',
+  perwatt_version: '0',
+  wall_time: '2026-11-30T00:00:00Z',
+  host: null,
+  devices: [],
+  absent: [],
+  steps: [],
+};
+
 const everything: KernelScript = {
   kernels: {
     copy: ['ok'],
     triad: ['ok'],
+    fma: ['ok'],
     gemm: ['ok'],
     gemv: ['ok'],
     int4_gemv: ['ok'],
@@ -162,6 +181,7 @@ describe('run', () => {
     [['run', '--model', 'qwen3-9b'],                    'no kernels of model "qwen3-9b"',                              'a model that nobody knows'],
     [['run', '--model', 'granite-4.0-h-tiny'],          'has state-space layers',                                      'layers without a kernel'],
     [['run', '--spec', 'gem f32'],                      'no kernel is called "gem"',                                   'a slip'],
+    [['run', '--sweep', '--dtype', 'int8'],             'there is no sweep in int8',                                   'multiply-adds are of floating numbers'],
   ])('%o is refused: %s', async (args, message, _why) => {
     await expect(kernels(args)).rejects.toThrow(message);
   });
@@ -177,6 +197,109 @@ describe('run', () => {
       throw new PerwattError('KERNELS_MISSING', 'the kernel runners could not be built: no cargo');
     };
     await expect(kernels(['run'], everything, { ensure })).rejects.toThrow('no cargo');
+  });
+});
+
+describe('a sweep', () => {
+  test('is run alone, in single precision unless told, after the ceilings', async () => {
+    const { out, code } = await kernels(['run', '--sweep', '--run', 'sweep', '--quiet']);
+    const { rows, sessions } = kernelsOf(join(folder, 'sweep'));
+    const swept = rows.filter(({ kernel }) => kernel === 'fma');
+    expect(swept.map(({ dtype, n, k }) => [dtype, n, k])).toEqual(
+      [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 128, 256].map((k) => ['f32', 2 ** 24, k]),
+    );
+    expect(rows.filter(({ kernel }) => kernel !== 'fma').map(({ kernel }) => kernel)).toEqual([
+      'copy',
+      'triad',
+      'gemm',
+    ]);
+    expect(code).toBe(0);
+    expect([sessions[0]?.ended, sessions[0]?.fits]).toEqual(['done', undefined]);
+    expect(out.join('\n')).toContain('fma ');
+  });
+
+  test('is run beside other kernels in the types that are asked for', async () => {
+    await kernels([
+      'run',
+      '--sweep',
+      '--dtype',
+      'bf16,f16',
+      '--kernel',
+      'softmax',
+      '--run',
+      'sweep-2',
+      '--quiet',
+    ]);
+    const { rows } = kernelsOf(join(folder, 'sweep-2'));
+    const kinds = rows.map(({ kernel, dtype }) => `${kernel} ${dtype}`);
+    expect(kinds.filter((kind) => kind === 'fma bf16')).toHaveLength(12);
+    expect(kinds.filter((kind) => kind === 'fma f16')).toHaveLength(12);
+    expect(kinds.filter((kind) => kind.startsWith('softmax'))).toEqual(['softmax f16', 'softmax bf16']);
+  });
+});
+
+describe('fit', () => {
+  /** Keeps a sweep whose energy is 10 pJ a FLOP, 100 pJ a byte and 30 W. */
+  function keepSweep(name: string, change: Partial<KernelRow> = {}): void {
+    const steps = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+    const writer = openKernelSession(join(folder, name), sessionFacts);
+    const rows = steps.map((k): KernelRow => {
+      const [flop, bytes] = [2e6 * k, 8e6];
+      const time_s = Math.max(flop / 50e9, bytes / 10e9);
+      return {
+        ...blank,
+        kernel: 'fma',
+        dtype: 'f32',
+        device: 'cpu:0',
+        implementation: 'cpu/own-chain',
+        status: 'ok',
+        k,
+        flop,
+        bytes,
+        energy_gross_j: 10e-12 * flop + 100e-12 * bytes + 30 * time_s,
+        energy_windows: 3,
+        energy_window_ns: 5e9,
+        energy_launches: 15 / time_s,
+        energy_scope: 'package',
+        energy_provenance: 'counter',
+        ...change,
+      };
+    });
+    writer.append(rows);
+    writer.close('done', energyFits(rows, writer.session));
+  }
+
+  test('is worked out from the rows, and is what the session kept', async () => {
+    keepSweep('fit-1');
+    const { out, code } = await kernels(['fit', 'fit-1']);
+    expect(code).toBe(0);
+    expect(out[0]).toContain(
+      'fit of cpu:0 f32 by cpu/own-chain (package, gross, 9 intensities, not a hardware constant)',
+    );
+    expect(out[0]).toContain('10.0 ± ');
+    expect(out[0]).toContain('30.0 ± ');
+    expect(out.join('\n')).toMatch(/0\.250 +0\.800 +0\.0248 J +0\.0248 J/);
+    const json = await kernels(['fit', 'fit-1', '--json']);
+    const { fits } = JSON.parse(json.out.join('\n'));
+    const { points, ...told } = fits[0];
+    expect(points).toHaveLength(9);
+    expect(points[0]).toMatchObject({ flop_per_byte: 0.25, duration_s: expect.closeTo(8e-4, 9) });
+    expect(kernelsOf(join(folder, 'fit-1')).sessions[0]?.fits).toEqual([told]);
+  });
+
+  test('that is none says why, and the exit code too', async () => {
+    keepSweep('fit-2', { energy_gross_j: null, energy_reason: 'no counter' });
+    const { out, code } = await kernels(['fit', 'fit-2']);
+    expect(out).toEqual(['fit of cpu:0 f32 by cpu/own-chain: none; no energy: no counter']);
+    expect(code).toBe(1);
+  });
+
+  test('of a session without a sweep is refused', async () => {
+    await kernels(['run', '--kernel', 'softmax', '--dtype', 'f32', '--run', 'fit-3', '--quiet']);
+    await expect(kernels(['fit', 'fit-3'])).rejects.toThrow('session 0 has no sweep over intensities');
+    await expect(kernels(['fit', 'fit-3', '--session', '4'])).rejects.toThrow(
+      'there is no session 4; there is 0',
+    );
   });
 });
 
@@ -204,6 +327,37 @@ describe('selftest', () => {
       { status: 'wrong' },
     ]);
   });
+});
+
+test('roofline sets the datasheet beside the ceilings where the catalogue knows the device', async () => {
+  const writer = openKernelSession(join(folder, 'sheet'), sessionFacts);
+  const h200 = { device: 'cuda:0', device_name: 'NVIDIA H200', peak_implementation: 'cuda/cublaslt' };
+  const ceilings = { peak_flop_per_s: 791.52e12, bandwidth_bytes_per_s: 4.32e12 };
+  writer.append([
+    { ...blank, ...h200, ...ceilings, kernel: 'gemm', dtype: 'bf16', status: 'ok' },
+    {
+      ...blank,
+      device: 'cpu:0',
+      device_name: 'A processor',
+      ...ceilings,
+      kernel: 'gemm',
+      dtype: 'f32',
+      status: 'ok',
+    },
+  ]);
+  writer.close('done');
+  const { out } = await kernels(['roofline', 'sheet', '--json']);
+  expect(JSON.parse(out.join('\n')).ceilings).toMatchObject([
+    {
+      peak_datasheet_ratio: expect.closeTo(0.8, 6),
+      bandwidth_datasheet_ratio: expect.closeTo(0.9, 6),
+      datasheet: { accelerator: 'nvidia-h200-sxm', peak_flop_per_s: 989.4e12, reason: null },
+    },
+    { peak_datasheet_ratio: null, datasheet: { accelerator: null, source: null } },
+  ]);
+  const text = (await kernels(['roofline', 'sheet'])).out.join('\n');
+  expect(text).toMatch(/datasheet of cuda:0, bf16: nvidia-h200-sxm of the catalogue, by .*; never a ceiling/);
+  expect(text).toContain('datasheet of cpu:0: the catalogue does not know it');
 });
 
 test('roofline shows kernels that were kept beside the ceilings', async () => {

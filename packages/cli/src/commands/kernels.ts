@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Io } from '../io.js';
+import { kernelsFitCommand } from './kernels-fit.js';
 import { kernelsListCommand } from './kernels-list.js';
 import { kernelsRooflineCommand } from './kernels-roofline.js';
 import { kernelsRunCommand } from './kernels-run.js';
@@ -20,4 +21,5 @@ export const kernelsCommand = (io: Io, world: KernelsWorld): Command =>
     .addCommand(kernelsListCommand(io, world))
     .addCommand(kernelsRunCommand(io, world))
     .addCommand(kernelsSelftestCommand(io, world))
-    .addCommand(kernelsRooflineCommand(io));
+    .addCommand(kernelsRooflineCommand(io))
+    .addCommand(kernelsFitCommand(io));
