@@ -122,6 +122,7 @@ export {
   efforts,
   type TargetRule,
 } from './training/curve-to-target.js';
+export { type PhaseAccount, phaseAccounts } from './training/phase-account.js';
 export {
   accountTraining,
   NO_GAIN,

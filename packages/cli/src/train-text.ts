@@ -1,5 +1,7 @@
 import {
   formatJoules,
+  type PhaseAccount,
+  phaseAccounts,
   type TrainingAccount,
   type TrainingFigure,
   type TrainingReport,
@@ -48,7 +50,16 @@ function trainingLines(account: TrainingAccount, joules: (value: number) => stri
     `  evaluation energy   ${bounded(account.evaluation_energy_j, joules)}`,
     `  energy per point    ${bounded(account.energy_per_point_j, joules)}`,
     `  break-even          ${breakEvenText(account)}`,
+    ...phaseAccounts(account).map((phase) => phaseLine(phase, joules)),
   ];
+}
+
+function phaseLine(phase: PhaseAccount, joules: (value: number) => string): string {
+  const { name, accuracy_before: before, accuracy_after: after, accuracy_gain_pp: gain } = phase;
+  const cpu = phase.cpu_s === null ? '' : `, ${figure(phase.cpu_s, 3)} CPU s`;
+  const energy = phase.energy_j === null ? '' : `, ${joules(phase.energy_j)}`;
+  const gained = `${percent(before)} → ${percent(after)}: ${bounded(gain, points)} points`;
+  return `  phase ${name.padEnd(13)} ${gained}; a seed ${figure(phase.tokens, 3)} tokens${cpu}${energy}; energy per point ${bounded(phase.energy_per_point_j, joules)}`;
 }
 
 function breakEvenText({ break_even_queries, break_even_against }: TrainingAccount): string {
@@ -69,13 +80,14 @@ export const accountJson = ({
   provenance: energy.provenance,
   energy_reason: energy.reason,
   ledgers: energy.ledgers,
-  trainings: accounts.map(({ facts, seeds: _, ...account }) => ({
+  trainings: accounts.map(({ facts, seeds, ...account }) => ({
     name: facts.name,
     recipe: facts.recipe,
     version: facts.version,
     params: facts.params,
     seeds: facts.seeds,
     ...account,
+    phases: phaseAccounts({ facts, seeds, ...account }),
   })),
   torn,
 });

@@ -4,6 +4,7 @@ import { type Html, html } from '../html.js';
 import { figureBlock, figuresOf } from '../site/figure-block.js';
 import type { SitePage } from '../site/site-page.js';
 import { headsOf, scrollTable } from '../site/site-parts.js';
+import { phaseAccounts } from './phase-account.js';
 import type { TrainingAccount, TrainingFigure, TrainingReport } from './training-account.js';
 import { curveFigure, queryFigure } from './training-figures.js';
 
@@ -33,6 +34,7 @@ export function trainingPage(reports: readonly TrainingReport[]): SitePage | nul
   const body = html`<p>Small real policies, trained on this machine with its power measured all the while. They show how a method works and what its steps cost here; they say nothing of the size of its effect on a large model.</p>
 ${estimated ? html`<p class="soft">~ energy is estimated from CPU load: no counter was readable.</p>` : html``}
 ${costTable(accounts, mark)}
+${phaseTable(accounts, mark)}
 ${figureBlock(joules, { title: 'Learning curves over joules', note: 'Mean held-out accuracy over seeds with its 95 % interval; energy of training alone, evaluations left out.' })}
 ${figureBlock(cpu, { title: 'Learning curves over CPU time', note: 'Nothing was metered: CPU time of the training threads stands in for joules.' })}
 ${figureBlock(actions, { title: 'Learning curves over environment actions', note: 'Actions of teachers and replays are counted too.' })}
@@ -80,6 +82,31 @@ function costTable(accounts: readonly TrainingAccount[], mark: string): Html {
   return html`<section><h2>What it cost</h2>
 ${scrollTable(heads, rows, { label: 'Cost of each training' })}
 <p class="soft small">Training energy holds rollouts, verification, rejected updates and teachers. Energy per point is told only where the interval of the gain lies above 0. Break-even: queries after which the training of one seed has paid for itself against the cheapest untrained strategy that is as accurate.</p></section>`;
+}
+
+/** What each phase of a training cost a seed; empty where none has any. */
+function phaseTable(accounts: readonly TrainingAccount[], mark: string): Html {
+  const joules = (value: number) => `${mark}${formatJoules(value)}`;
+  const signed = (value: number) => `${value > 0 ? '+' : ''}${formatNumber(value)}`;
+  const rows = accounts.flatMap((account) =>
+    phaseAccounts(account).map(
+      (own) =>
+        html`<tr><th scope="row">${account.facts.name}: ${own.name}<br><small>steps ${own.from + 1} to ${own.to}</small></th>
+<td class="n">${percent(own.accuracy_before)} → ${percent(own.accuracy_after)}</td>${figureCell(own.accuracy_gain_pp, signed)}<td class="n">${formatNumber(own.tokens)}</td><td class="n">${own.cpu_s === null ? DASH : formatNumber(own.cpu_s)}</td><td class="n">${own.energy_j === null ? DASH : joules(own.energy_j)}</td>${figureCell(own.energy_per_point_j, joules)}</tr>`,
+    ),
+  );
+  if (rows.length === 0) return html``;
+  const heads = headsOf([
+    'phase',
+    '>accuracy|held out',
+    '>gain|points',
+    '>tokens|one seed',
+    '>CPU time|s, one seed',
+    '>training|one seed',
+    '>energy per point|one seed',
+  ]);
+  return html`<section><h2>Phases</h2>
+${scrollTable(heads, rows, { label: 'Cost and gain of each phase' })}</section>`;
 }
 
 function breakEven({
