@@ -60,6 +60,8 @@ pub struct OnGpu<G: Gpu> {
     work: Work<G>,
     sets: Vec<Buffers<G::Memory>>,
     scratch: Vec<G::Memory>,
+    /// What is written to empty the caches, and how long it is.
+    flushing: Option<(u64, G::Memory)>,
     gpu: Rc<G>,
     id: ImplId,
     output_bytes: usize,
@@ -107,6 +109,7 @@ impl<G: Gpu> OnGpu<G> {
             work,
             sets,
             scratch,
+            flushing: None,
             gpu,
             id: chosen.iter().fold(id, |id, (key, value)| id.with(key, value)),
             output_bytes: spec.output_tensor().bytes(),
@@ -222,6 +225,22 @@ impl<G: Gpu> Prepared for OnGpu<G> {
                 host_ns: done.duration_since(began).as_secs_f64() * 1e9,
                 clock: ClockSource::Event,
             })
+        })
+    }
+
+    fn flush(&mut self, bytes: u64) -> Result<bool, KernelError> {
+        caught("flush", || {
+            self.gpu.enter()?;
+            let (_, memory) = match self.flushing.take().filter(|(written, _)| *written == bytes) {
+                Some(kept) => self.flushing.insert(kept),
+                None => {
+                    let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
+                    let made = self.gpu.allocate("what empties the caches", wanted)?;
+                    self.flushing.insert((bytes, made))
+                }
+            };
+            self.gpu.fill(memory, 0)?;
+            Ok(true)
         })
     }
 

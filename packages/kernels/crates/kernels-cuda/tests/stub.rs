@@ -2,14 +2,12 @@
 //! test runs in a child process whose library path holds the stub under all three names.
 #![cfg(target_os = "linux")]
 
-use std::{
-    env,
-    error::Error,
-    fs,
-    path::{Path, PathBuf},
-    process::{self, Command},
-    sync::LazyLock,
-};
+#[path = "../../stub-gpu/child.rs"]
+mod child;
+
+use std::error::Error;
+
+use child::{Outcome, with_stub};
 
 use kernels_core::{
     Backend, ClockSource, DType, Device, DeviceId, DeviceInfo, ImplId, Inputs, KernelError, KernelSpec,
@@ -17,58 +15,7 @@ use kernels_core::{
 };
 use kernels_cuda::{CudaBackend, compile};
 
-type Outcome = Result<(), Box<dyn Error>>;
-
-const CHILD: &str = "PERWATT_STUB_CUDA_CHILD";
-
-static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stubs");
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "-p", "stub-gpu", "--target-dir"])
-        .arg(&target)
-        .status();
-    assert!(built.is_ok_and(|status| status.success()), "the stub library can't be built");
-    target.join("debug/libstub_gpu.so")
-});
-
-/// Runs a test of this file again, with these of the libraries and this environment.
-fn in_child(test: &str, libraries: &[&str], environment: &[(&str, &str)]) -> Outcome {
-    let folder = env::temp_dir().join(format!("perwatt-stub-gpu-{}-{test}", process::id()));
-    fs::create_dir_all(&folder)?;
-    for library in libraries {
-        fs::copy(&*BUILT, folder.join(library))?;
-    }
-    let child = Command::new(env::current_exe()?)
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(CHILD, test)
-        .env("LD_LIBRARY_PATH", &folder)
-        .envs(environment.iter().copied())
-        .output();
-    fs::remove_dir_all(&folder)?;
-    let child = child?;
-    assert!(
-        child.status.success(),
-        "{}\n{}",
-        String::from_utf8_lossy(&child.stdout),
-        String::from_utf8_lossy(&child.stderr)
-    );
-    Ok(())
-}
-
 const ALL: [&str; 3] = ["libcuda.so.1", "libcublasLt.so.13", "libnvrtc.so.13"];
-
-/// Runs `test` in a child with these libraries and settings; in that child, runs its `body`.
-fn with_stub(
-    test: &str,
-    (libraries, environment): (&[&str], &[(&str, &str)]),
-    body: impl FnOnce() -> Outcome,
-) -> Outcome {
-    match env::var(CHILD) {
-        Ok(name) if name == test => body(),
-        Ok(_) => Ok(()),
-        Err(_) => in_child(test, libraries, environment),
-    }
-}
 
 fn gpu() -> Result<(DeviceInfo, Box<dyn Device>), Box<dyn Error>> {
     let info = CudaBackend.probe()?.into_iter().next().ok_or("no GPU")?;
@@ -96,6 +43,7 @@ fn check(
     assert!(!untouched.passed, "{spec}: the output isn't poisoned");
     for &batch in batches {
         prepared.poison()?;
+        assert!(prepared.flush(8192)?, "the caches can't be emptied");
         let ticket = prepared.submit(batch)?;
         let timing = prepared.wait(ticket)?;
         assert_eq!((timing.launches, timing.clock), (batch, ClockSource::Event));
@@ -272,4 +220,43 @@ fn a_driver_without_a_gpu_says_so() -> Outcome {
         assert!(reason.contains("NO_DEVICE"), "{reason}");
         Ok(())
     })
+}
+
+#[test]
+fn libraries_newer_than_the_driver_are_refused_with_what_would_do() -> Outcome {
+    with_stub(
+        "libraries_newer_than_the_driver_are_refused_with_what_would_do",
+        (&ALL, &[("STUB_CUDA_VERSION", "12080")]),
+        || {
+            let (_, device) = gpu()?;
+            assert_eq!(
+                names(device.as_ref(), &KernelSpec::new(Shape::Copy { n: 64 }, DType::F32)?),
+                ["memcpy"]
+            );
+            let product = KernelSpec::new(Shape::Gemm { m: 8, n: 8, k: 8 }, DType::F32)?;
+            let reasons = names(device.as_ref(), &product).concat();
+            for part in ["driver CUDA 12.8 is too old", "libcublasLt", "libnvrtc", "CUDA 13"] {
+                assert!(reasons.contains(part), "{reasons}");
+            }
+            Ok(())
+        },
+    )
+}
+
+#[test]
+fn a_device_that_is_lost_says_so_even_while_algorithms_are_tried() -> Outcome {
+    with_stub(
+        "a_device_that_is_lost_says_so_even_while_algorithms_are_tried",
+        (&ALL, &[("STUB_CUDA_LOST_AFTER", "3")]),
+        || {
+            let (_, device) = gpu()?;
+            let spec = KernelSpec::new(Shape::Gemm { m: 8, n: 8, k: 8 }, DType::F32)?;
+            let inputs = Inputs::generate(&spec)?;
+            let said = device.prepare(&spec, &inputs, 1, &ImplId::new("cuda", "cublaslt")).err();
+            let lost =
+                matches!(&said, Some(KernelError::Lost { reason, .. }) if reason.contains("ILLEGAL_ADDRESS"));
+            assert!(lost, "{said:?}");
+            Ok(())
+        },
+    )
 }

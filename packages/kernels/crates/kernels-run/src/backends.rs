@@ -11,6 +11,8 @@ pub fn backends(threads: Option<usize>) -> Vec<Box<dyn Backend>> {
         Box::new(cpu(threads)),
         #[cfg(feature = "cuda")]
         Box::new(cuda()),
+        #[cfg(feature = "hip")]
+        Box::new(hip()),
         #[cfg(feature = "wgpu")]
         Box::new(kernels_wgpu::WgpuBackend),
     ]
@@ -30,4 +32,13 @@ const CUDA_FOLDERS: &str = "PERWATT_CUDA_LIB_DIR";
 #[cfg(feature = "cuda")]
 fn cuda() -> kernels_cuda::CudaBackend {
     kernels_cuda::CudaBackend::new(std::env::var_os(CUDA_FOLDERS).as_deref())
+}
+
+/// Folders that `ROCm`'s libraries are looked for in first.
+#[cfg(feature = "hip")]
+const HIP_FOLDERS: &str = "PERWATT_HIP_LIB_DIR";
+
+#[cfg(feature = "hip")]
+fn hip() -> kernels_hip::HipBackend {
+    kernels_hip::HipBackend::new(std::env::var_os(HIP_FOLDERS).as_deref())
 }

@@ -10,17 +10,17 @@ use std::{
 use crate::stream::Stream;
 
 const NOT_SUPPORTED: c_int = 15;
-const R_32F: c_int = 0;
-const R_8I: c_int = 3;
-const R_32I: c_int = 10;
+pub(crate) const R_32F: c_int = 0;
+pub(crate) const R_8I: c_int = 3;
+pub(crate) const R_32I: c_int = 10;
 
 /// A matrix.
 #[derive(Clone, Copy)]
 pub struct Layout {
-    kind: c_int,
-    rows: usize,
-    columns: usize,
-    leading: usize,
+    pub(crate) kind: c_int,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) leading: usize,
 }
 
 /// An operation.
@@ -288,15 +288,15 @@ pub unsafe extern "C" fn cublasLtMatmul(
 
 /// A product that was asked for.
 #[derive(Clone, Copy)]
-struct Product {
-    transposed: bool,
-    left: (usize, Layout),
-    right: (usize, Layout),
-    result: (usize, Layout),
+pub(crate) struct Product {
+    pub(crate) transposed: bool,
+    pub(crate) left: (usize, Layout),
+    pub(crate) right: (usize, Layout),
+    pub(crate) result: (usize, Layout),
 }
 
 impl Product {
-    fn fits(&self) -> bool {
+    pub(crate) fn fits(&self) -> bool {
         let (left, right, result) = (self.left.1, self.right.1, self.result.1);
         let [rows, depth] =
             if self.transposed { [left.columns, left.rows] } else { [left.rows, left.columns] };
@@ -304,7 +304,7 @@ impl Product {
             && [left, right, result].iter().all(|layout| layout.leading >= layout.rows)
     }
 
-    fn compute(&self) {
+    pub(crate) fn compute(&self) {
         let result = self.result.1;
         let depth = self.right.1.rows;
         for (column, row) in

@@ -12,9 +12,9 @@ use crate::{
 
 pub(crate) const INVALID_VALUE: c_int = 1;
 const OUT_OF_MEMORY: c_int = 2;
-const NO_DEVICE: c_int = 100;
+pub(crate) const NO_DEVICE: c_int = 100;
 const NOT_FOUND: c_int = 500;
-const ILLEGAL_ADDRESS: c_int = 700;
+pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
 
 /// A loaded module: its source.
 struct Module(String);

@@ -88,8 +88,12 @@ pub unsafe extern "C" fn nvrtcCompileProgram(
     _options: *const *const c_char,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let source = String::from_utf8_lossy(unsafe { &(*program).0 });
-    if source.contains("mistake") { COMPILATION } else { 0 }
+    if refuses(unsafe { &*program }) { COMPILATION } else { 0 }
+}
+
+/// Whether a program isn't compiled.
+pub(crate) fn refuses(program: &Program) -> bool {
+    String::from_utf8_lossy(&program.0).contains("mistake")
 }
 
 /// Bytes of what it said.

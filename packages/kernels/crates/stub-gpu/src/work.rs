@@ -4,11 +4,13 @@ use std::{
     ffi::{c_int, c_uint, c_ulonglong},
     ptr,
     rc::Rc,
+    sync::atomic::{AtomicUsize, Ordering},
     time::Instant,
 };
 
 use crate::{
-    driver::{INVALID_VALUE, end, make},
+    driver::{ILLEGAL_ADDRESS, INVALID_VALUE, end, make},
+    memory::setting,
     stream::{Event, Kept, Stream, Work},
 };
 
@@ -43,8 +45,7 @@ pub unsafe extern "C" fn cuStreamSynchronize(stream: *mut Stream) -> c_int {
     if stream.captured.is_some() {
         return INVALID_VALUE;
     }
-    stream.finish();
-    0
+    waited().map(|()| stream.finish()).map_or(ILLEGAL_ADDRESS, |()| 0)
 }
 
 /// Keeps what it is given from now on.
@@ -149,15 +150,22 @@ pub unsafe extern "C" fn cuEventRecord(event: *mut Event, stream: *mut Stream) -
     0
 }
 
-/// Waits for it.
+/// Waits for it: an illegal address from the given time on.
 ///
 /// # Safety
 /// As the vendor's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventSynchronize(event: *mut Event) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { (&mut *(*event).stream).finish() };
-    0
+    waited()
+        // SAFETY: the caller's promise.
+        .map(|()| unsafe { (&mut *(*event).stream).finish() })
+        .map_or(ILLEGAL_ADDRESS, |()| 0)
+}
+
+/// None from the wait on that `STUB_CUDA_LOST_AFTER` counts.
+fn waited() -> Option<()> {
+    static WAITS: AtomicUsize = AtomicUsize::new(0);
+    (WAITS.fetch_add(1, Ordering::Relaxed) < setting("STUB_CUDA_LOST_AFTER", usize::MAX)).then_some(())
 }
 
 /// Milliseconds between two.
