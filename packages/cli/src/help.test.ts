@@ -9,13 +9,15 @@ import { shells } from './completion-scripts.js';
 import { addExamples, pathOf } from './help-examples.js';
 import { recordedIo } from './io.fixture.js';
 import { loadCommands } from './load-commands.js';
+import { shapeHelp } from './shape-help.js';
 
 const parts = { io: recordedIo({ cwd: tmpdir() }).io, version: '0.0.0' };
 
 async function wholeProgram(): Promise<Command> {
-  const program = new Command('perwatt');
+  const program = new Command('perwatt').option('--verbose', 'add the causes of an error');
   for (const command of await loadCommands([], parts)) program.addCommand(command);
   addExamples(program);
+  shapeHelp(program);
   return program;
 }
 
@@ -49,6 +51,15 @@ describe('the help', () => {
     expect(leaves.length).toBeGreaterThan(40);
     expect(leaves.filter((command) => !callsItself(command)).map(pathOf)).toEqual([]);
     expect(commands.filter((command) => command.description() === '').map(pathOf)).toEqual([]);
+  });
+
+  test('of every command begins with a capital, and shows no options of its parent', () => {
+    const small = commands.filter((command) => !/^[A-Z]/.test(command.description()));
+    expect(small.map(pathOf)).toEqual([]);
+    const list = commands.find((command) => pathOf(command) === 'perwatt train list');
+    const shown = helpOf(list!);
+    expect(shown).toMatch(/Global Options:\n {2}--verbose/);
+    expect(shown).not.toContain('--seeds');
   });
 
   test('of every option says what it does', () => {

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { addExamples } from './help-examples.js';
 import type { Io } from './io.js';
 import { loadCommands } from './load-commands.js';
+import { shapeHelp } from './shape-help.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -59,8 +60,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
   .exitOverride();
 for (const command of await loadCommands(process.argv.slice(2), { io, version })) program.addCommand(command);
 addExamples(program);
-for (const command of withSubcommands(program))
-  command.exitOverride().configureHelp({ showGlobalOptions: true });
+shapeHelp(program);
+for (const command of withSubcommands(program)) command.exitOverride();
 
 function* withSubcommands(command: Command): Generator<Command> {
   yield command;

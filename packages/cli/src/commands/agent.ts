@@ -31,7 +31,6 @@ const examples = `
 Examples:
   perwatt agent                                       on this machine only, with a token made up and printed
   PERWATT_AGENT_TOKEN=… perwatt agent --host 0.0.0.0 --token-env PERWATT_AGENT_TOKEN
-
   perwatt agent --host 0.0.0.0 --token-env PERWATT_AGENT_TOKEN --allow-engines engines.yaml
 
 Name it in a matrix on another machine:

@@ -53,19 +53,19 @@ interface Kind<E> {
 
 function kindCommand<E extends CatalogueModel | CatalogueAccelerator>(io: Io, kind: Kind<E>): Command {
   const command = new Command(kind.name)
-    .description(`list ${kind.name}, or show one`)
+    .description(`List ${kind.name}, or show one`)
     .addHelpText('after', examples);
   const withFlags = (sub: Command) =>
     sub.option('--file <path>', 'file with entries of your own').option('--json', 'print JSON');
   return command
     .addCommand(
-      withFlags(new Command('list').description(`list the ${kind.name}`)).action((flags: Flags) =>
+      withFlags(new Command('list').description(`List the ${kind.name}`)).action((flags: Flags) =>
         list(kind, flags, io),
       ),
       { isDefault: true },
     )
     .addCommand(
-      withFlags(new Command('show').description('show one with its sources'))
+      withFlags(new Command('show').description('Show one with its sources'))
         .argument('<name>', 'id, or any name that means one entry only')
         .action((name: string, flags: Flags) => show(kind, name, { flags, io })),
     );

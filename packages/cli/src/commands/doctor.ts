@@ -36,6 +36,7 @@ Environment: PERWATT_SYSFS_ROOT (root of the tree that is read; default /), PERW
 PERWATT_LEVEL_ZERO_LIB (vendors' libraries in unusual places).
 
 Examples:
+  perwatt doctor
   perwatt doctor --json
   perwatt doctor --power`,
     )

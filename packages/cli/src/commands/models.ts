@@ -34,13 +34,13 @@ export const modelsCommand = (io: Io, world: Partial<WeightsWorld> = {}): Comman
     .addHelpText('after', examples)
     .addCommand(
       new Command('list')
-        .description('show the models of the catalogue')
+        .description('Show the models of the catalogue')
         .option('--json', 'print JSON')
         .action(({ json }: Flags) => list({ env: io.env, ...world }, io, json === true ? 'json' : 'table')),
     )
     .addCommand(
       new Command('pull')
-        .description('make models available; without ids all of the catalogue')
+        .description('Make models available; without ids all of the catalogue')
         .argument('[ids...]', 'models to pull')
         .option('--json', 'print JSON, one line a model')
         .action((ids: string[], { json }: Flags) =>
@@ -49,7 +49,7 @@ export const modelsCommand = (io: Io, world: Partial<WeightsWorld> = {}): Comman
     )
     .addCommand(
       new Command('verify')
-        .description('compare weights with their pinned sha256; without ids all that are here')
+        .description('Compare weights with their pinned sha256; without ids all that are here')
         .argument('[ids...]', 'models, or paths of GGUF files')
         .option('--json', 'print JSON, one line a model')
         .action((ids: string[], { json }: Flags) =>

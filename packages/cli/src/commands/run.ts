@@ -63,7 +63,7 @@ docs/matrix.md explains the keys that order, restrict and vary cells.
 
 Strategies:
 ${strategies()
-  .map(({ id, summary }) => `  ${id.padEnd(17)} ${summary}`)
+  .map(({ id, summary }) => `  ${id.padEnd(20)} ${summary}`)
   .join('\n')}
 
 A run ends with exit code 0 when every cell was measured, 1 when a cell or more than 5 % of its queries failed or it was

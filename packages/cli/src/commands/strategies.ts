@@ -29,7 +29,7 @@ export const strategiesCommand = (io: Io): Command =>
     .addHelpText('after', examples)
     .addCommand(
       new Command('list')
-        .description('show every strategy')
+        .description('Show every strategy')
         .option('--json', 'print JSON')
         .action(({ json }: Flags) => {
           if (json === true)
@@ -46,7 +46,7 @@ export const strategiesCommand = (io: Io): Command =>
     )
     .addCommand(
       new Command('show')
-        .description('show one strategy: its protocol, parameters, costs and source')
+        .description('Show one strategy: its protocol, parameters, costs and source')
         .argument('<id>', 'strategy')
         .option('--json', 'print JSON')
         .action((id: string, { json }: Flags) =>

@@ -41,7 +41,6 @@ Examples:
   perwatt train --resume runs/20261130-101500Z-train-ovcsd
   perwatt train show runs/20261130-101500Z-train-ovcsd
   perwatt train report runs/20261130-101500Z-train-ovcsd --to /tmp/curves
-  perwatt train show runs/20261130-101500Z-train-ovcsd
   perwatt train compare runs/a:grpo runs/a:ovcsd
   perwatt train report runs/a runs/b --to /tmp/page
 

@@ -27,7 +27,7 @@ export const viewCommand = (io: Io): Command =>
   new Command('view')
     .description('Show a run while it goes on: power, tokens per second, progress, partial results')
     .argument('<run>', 'run folder')
-    .option('--port <n>', 'port on the loopback interface; default: any free one', portNumber, 0)
+    .option('--port <n>', 'port on the loopback interface; 0 takes any free one', portNumber, 0)
     .option('--every <seconds>', 'time between looks, s', seconds, 1)
     .option('--json', 'print how the run stands once, as JSON, and end')
     .addHelpText('after', help)
