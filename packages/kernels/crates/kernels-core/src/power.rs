@@ -1,16 +1,31 @@
-use power_core::{Booking, Counter, Domain, Event, MonotonicClock, PowerSource, Reading, Value};
+use power_core::{Booking, Counter, Domain, Event, MonotonicClock, Nanos, PowerSource, Reading, Value};
 
 use crate::{CounterInfo, CounterReading, EnergyCounter, KernelError};
 
 /// Counters of one power source as one counter: domains of one scope, summed, for instance both CPU packages. Wraps are
-/// undone by the rules of `power-core`; sensors of power and estimates are refused, since they count nothing.
+/// undone by the rules of `power-core`; sensors of power and estimates are refused, since they count nothing. A value that
+/// is shown again is no news: what may have been drawn is judged by the time since it last changed, for some counters are
+/// renewed less often than they should be.
 pub struct PowerCounter {
     source: Box<dyn PowerSource>,
-    counters: Vec<(u16, Counter)>,
+    counters: Vec<Counted>,
     info: CounterInfo,
     readings: Vec<Reading>,
     begun: bool,
 }
+
+/// One domain's counter.
+struct Counted {
+    domain: u16,
+    counter: Counter,
+    /// What it showed last.
+    shown_uj: Option<u64>,
+    /// Looks in a row that gave no number.
+    missing: u32,
+}
+
+/// More looks than this in a row without a number are the end.
+const MOST_MISSING: u32 = 2;
 
 impl PowerCounter {
     /// Of the domains with these ids.
@@ -47,7 +62,10 @@ impl PowerCounter {
             systematic_ratio: ratios.and_then(|ratios| ratios.into_iter().reduce(f64::max)),
             shared: None,
         };
-        let counters = chosen.into_iter().map(|(at, _, counter)| (at, counter)).collect();
+        let counters = chosen
+            .into_iter()
+            .map(|(domain, _, counter)| Counted { domain, counter, shown_uj: None, missing: 0 })
+            .collect();
         Ok(Self { source, counters, info, readings: Vec::new(), begun: false })
     }
 
@@ -84,27 +102,18 @@ impl PowerCounter {
         self.begun = true;
         let (mut energy_j, mut at_ns) = (0.0, 0);
         for index in 0..self.counters.len() {
-            let (domain, counter) = &mut self.counters[index];
-            let Some(reading) = self.readings.iter().find(|reading| reading.domain == *domain) else {
+            let counted = &mut self.counters[index];
+            let Some(reading) = self.readings.iter().find(|reading| reading.domain == counted.domain) else {
                 return Err(self.broken("a domain gave no reading".to_owned()));
             };
             let at = reading.before.midpoint(reading.after);
-            let uj = match reading.value {
-                Value::Counter { uj, .. } => Some(uj),
-                _ => None,
-            };
-            if anew {
-                counter.interrupt();
-            }
-            let event = counter.push(at, uj);
-            energy_j += counter.booked().0.get();
             at_ns = at_ns.max(at.0);
-            let broken = match event {
-                Event::Gap => !anew,
-                Event::Missing | Event::Reset | Event::Alias => true,
-                _ => false,
+            let event = match reading.value {
+                Value::Counter { uj, .. } => counted.see(at, uj, anew),
+                _ => counted.see_nothing(first),
             };
-            if broken {
+            energy_j += counted.counter.booked().0.get();
+            if let Some(event) = event {
                 return Err(self.broken(format!("the reading is {}", event.name())));
             }
         }
@@ -113,6 +122,31 @@ impl PowerCounter {
 
     fn broken(&self, reason: String) -> KernelError {
         KernelError::Counter { counter: format!("{} {}", self.info.source, self.info.domain), reason }
+    }
+}
+
+impl Counted {
+    /// Takes a number in; what is wrong with it, if that can't be lived with. `anew` begins at it.
+    fn see(&mut self, at: Nanos, uj: u64, anew: bool) -> Option<Event> {
+        self.missing = 0;
+        if anew {
+            self.counter.interrupt();
+        } else if self.shown_uj == Some(uj) {
+            return None;
+        }
+        self.shown_uj = Some(uj);
+        let event = self.counter.push(at, Some(uj));
+        match event {
+            Event::Gap => (!anew).then_some(event),
+            Event::Reset | Event::Alias => Some(event),
+            _ => None,
+        }
+    }
+
+    /// No number came.
+    fn see_nothing(&mut self, first: bool) -> Option<Event> {
+        self.missing += 1;
+        (first || self.missing > MOST_MISSING).then_some(Event::Missing)
     }
 }
 

@@ -10,6 +10,9 @@ const MAX_UJ: u64 = 65_532_610_987;
 struct Script {
     domains: Vec<(Domain, Booking)>,
     steps: VecDeque<[Option<u64>; 2]>,
+    /// Time from one reading to the next; None for that of the clock.
+    pace: Option<Nanos>,
+    now: Nanos,
 }
 
 fn domain(id: &str, scope: Scope, kind: Kind) -> Domain {
@@ -29,11 +32,17 @@ fn domain(id: &str, scope: Scope, kind: Kind) -> Domain {
 }
 
 fn script(steps: &[[Option<u64>; 2]]) -> Box<dyn PowerSource> {
-    let counter = Booking::Counter(CounterSpec {
-        max_uj: Some(MAX_UJ),
-        cap_uw: u64::MAX / 1_000_000_000,
-        update_period: Nanos::from_millis(1),
-    });
+    scripted(steps, u64::MAX / 1_000_000_000, None)
+}
+
+/// Read every 4 ms, of domains that draw 500 W at most.
+fn paced(steps: &[[Option<u64>; 2]]) -> Box<dyn PowerSource> {
+    scripted(steps, 500_000_000, Some(Nanos::from_millis(4)))
+}
+
+fn scripted(steps: &[[Option<u64>; 2]], cap_uw: u64, pace: Option<Nanos>) -> Box<dyn PowerSource> {
+    let counter =
+        Booking::Counter(CounterSpec { max_uj: Some(MAX_UJ), cap_uw, update_period: Nanos::from_millis(1) });
     Box::new(Script {
         domains: vec![
             (domain("package-0", Scope::Package, Kind::Counter), counter),
@@ -45,6 +54,8 @@ fn script(steps: &[[Option<u64>; 2]]) -> Box<dyn PowerSource> {
             (domain("dram", Scope::Dram, Kind::Counter), counter),
         ],
         steps: steps.iter().copied().collect(),
+        pace,
+        now: Nanos(0),
     })
 }
 
@@ -62,7 +73,8 @@ impl PowerSource for Script {
     }
 
     fn read(&mut self, clock: &dyn Clock, out: &mut Vec<Reading>) -> Result<(), PowerError> {
-        let now = clock.now();
+        self.now = self.pace.map_or_else(|| clock.now(), |pace| self.now + pace);
+        let now = self.now;
         let values = self.steps.pop_front().unwrap_or([None, None]);
         out.extend((0u16..).zip(values).map(|(domain, uj)| {
             let value =
@@ -98,8 +110,15 @@ fn a_wrap_is_undone_and_a_missing_number_is_an_error() -> Result<(), KernelError
     counter.read()?;
     let grown = counter.read()?.energy_j;
     assert!((0.02..0.021).contains(&grown), "{grown}");
+    for _ in 0..2 {
+        assert!(
+            (counter.read()?.energy_j - grown).abs() < 1e-12,
+            "a look or two without a number change nothing"
+        );
+    }
     let error = counter.read().map_or_else(|error| error.to_string(), |_| String::new());
     assert_eq!(error, "no energy from script package-0: the reading is missing");
+    assert!(counter.start().is_err());
     Ok(())
 }
 
@@ -125,6 +144,21 @@ fn a_new_stretch_begins_wherever_the_counter_is() -> Result<(), KernelError> {
     assert!((grown(begun, anew) - 500.0).abs() < 0.5, "what came between is in no stretch");
     let again = counter.start()?;
     assert!((grown(again, counter.read()?) - 100.0).abs() < 0.5);
+    Ok(())
+}
+
+/// 100 W that are shown anew only every 40 ms, by a counter that says it is renewed every millisecond.
+#[test]
+fn a_counter_that_is_renewed_more_slowly_than_it_says_is_believed() -> Result<(), KernelError> {
+    const SLOW_UJ: u64 = 4_000_000;
+    let steps: Vec<[Option<u64>; 2]> = (0..60).map(|look| [Some(look / 10 * SLOW_UJ), None]).collect();
+    let mut counter = PowerCounter::new(paced(&steps), &["package-0"])?;
+    let first = counter.start()?;
+    let mut last = first;
+    for _ in 1..steps.len() {
+        last = counter.read()?;
+    }
+    assert!((last.energy_j - first.energy_j - 20.0).abs() < 1e-9, "{}", last.energy_j);
     Ok(())
 }
 

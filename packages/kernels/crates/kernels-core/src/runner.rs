@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ClockSource, Device, EnergyCounter, EnergyRule, Host, ImplId, Inputs, KernelError, KernelRow, KernelSpec,
-    Prepared, RowTiming, StopRule, Stopped, Stopping, Support, Timing, WarmUp, WarmUpRule, Warming,
-    check_output,
+    ClockSource, Device, DeviceKind, EnergyCounter, EnergyRule, Host, ImplId, Inputs, KernelError, KernelRow,
+    KernelSpec, Prepared, RowTiming, StopRule, Stopped, Stopping, Support, Timing, WarmUp, WarmUpRule,
+    Warming, check_output,
     cold::cold_launches,
     counts,
     metering::{Metering, cool_down},
@@ -103,6 +103,36 @@ pub fn rotation(spec: &KernelSpec, device: &crate::DeviceInfo) -> usize {
     usize::try_from((3 * cache).div_ceil(set).min(room).clamp(1, MOST_SETS)).unwrap_or(1)
 }
 
+/// Whether a kernel can fit at all: one set of buffers into the device's memory, and the inputs once more where that is
+/// the host's. Found out before anything is allocated, for a system that promises more than it has ends processes later.
+fn room(spec: &KernelSpec, device: &crate::DeviceInfo) -> Result<(), KernelError> {
+    let inputs = spec.input_tensors().iter().map(crate::TensorSpec::bytes_real).sum::<f64>();
+    let copies =
+        if matches!(device.kind, DeviceKind::DiscreteGpu | DeviceKind::VirtualGpu) { 1.0 } else { 2.0 };
+    let bytes = copies * inputs + spec.output_tensor().bytes_real();
+    match device.memory_bytes {
+        Some(memory) if bytes > whole(memory) => Err(KernelError::OutOfMemory {
+            what: format!("{spec} on a device of {memory} bytes, buffers"),
+            bytes: rounded(bytes),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no memory has 2^53 bytes")]
+const fn whole(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "at least 0, and clamped at 2^64"
+)]
+const fn rounded(bytes: f64) -> u64 {
+    bytes as u64
+}
+
 impl Runner<'_> {
     /// One cell from inputs to row: prepared, checked, warmed up, timed, metered, checked again. What goes wrong is in the
     /// row, with what was measured before it.
@@ -122,6 +152,7 @@ impl Runner<'_> {
     ) -> Result<(), KernelError> {
         let chosen = self.chosen(spec, implementation)?;
         (self.progress)(Phase::Prepare);
+        room(spec, self.device.info())?;
         let inputs = Inputs::generate(spec)?;
         let sets = self.options.rotate.unwrap_or_else(|| rotation(spec, self.device.info())).max(1);
         let mut prepared = self.device.prepare(spec, &inputs, sets, &chosen)?;

@@ -306,6 +306,35 @@ fn sets_of_buffers_exceed_three_caches_within_memory() -> Result<(), KernelError
     Ok(())
 }
 
+#[test]
+fn a_kernel_that_cannot_fit_is_out_of_memory_before_anything_is_allocated() -> Result<(), KernelError> {
+    let mut device = fake(Virtual::default(), 1000, Fault::None);
+    let spec = KernelSpec::new(Shape::Copy { n: 1 << 40 }, DType::F32)?;
+    for (kind, memory, fits) in [
+        (DeviceKind::Cpu, Some(3u64 << 42), true),
+        (DeviceKind::Cpu, Some((3 << 42) - 1), false),
+        (DeviceKind::DiscreteGpu, Some((3 << 42) - 1), true),
+        (DeviceKind::DiscreteGpu, Some((2 << 42) - 1), false),
+        (DeviceKind::Cpu, None, true),
+    ] {
+        device.info.kind = kind;
+        device.info.memory_bytes = memory;
+        let code = room(&spec, &device.info).map_err(|error| error.code());
+        assert_eq!(code, if fits { Ok(()) } else { Err("KERNEL_OUT_OF_MEMORY") }, "{kind:?} {memory:?}");
+    }
+    device.info.memory_bytes = Some(1 << 20);
+    let mut runner = Runner {
+        device: &device,
+        host: &Virtual::default(),
+        options: RunOptions::default(),
+        counter: Err("there is no counter".to_owned()),
+        progress: &mut |_| {},
+    };
+    let row = runner.run(&spec, None);
+    assert_eq!((row.status, row.error_code.as_deref()), (RowStatus::Failed, Some("KERNEL_OUT_OF_MEMORY")));
+    Ok(())
+}
+
 /// 50 W, renewed every 10 ms of the host's time: what a late look costs is below one of a window's six periods.
 struct Meter(CounterInfo);
 
