@@ -19,7 +19,16 @@ const short: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   absolute_zero: { steps: 4, tokens: 4000, eval_every: 2, eval_items: 20 },
   router_fit: { steps: 4, eval_every: 2, eval_items: 20, queries: 50 },
   tiny_transformer: {
-    ...{ sft_steps: 2, sft_updates: 2, grpo_steps: 2, worked: 50, batch: 4, chains: 2, group: 2 },
+    ...{
+      sft_steps: 2,
+      sft_updates: 2,
+      grpo_steps: 2,
+      grpo_batches: 1,
+      worked: 50,
+      batch: 4,
+      chains: 2,
+      group: 2,
+    },
     ...{ width: 16, hidden: 16, eval_every: 2, eval_items: 8 },
   },
 };

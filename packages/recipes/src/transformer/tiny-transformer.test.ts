@@ -13,16 +13,8 @@ import { reinforceGroups, tokenWeight } from './reinforce.js';
 import { tinyTransformer } from './tiny-transformer.js';
 
 const small = { vocabulary: 32, positions: 32, width: 16, heads: 4, hidden: 32, layers: 2 };
-const set = {
-  width: 16,
-  hidden: 32,
-  worked: 50,
-  batch: 8,
-  sft_updates: 3,
-  chains: 3,
-  group: 4,
-  eval_items: 10,
-};
+const sizes = { width: 16, hidden: 32, worked: 50, batch: 8, eval_items: 10 };
+const set = { ...sizes, sft_updates: 3, grpo_batches: 2, chains: 3, group: 4 };
 const short = { ...set, sft_steps: 3, grpo_steps: 3, eval_every: 2 };
 
 function learnerOf(seed: number) {
