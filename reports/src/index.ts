@@ -80,7 +80,7 @@ export {
   type StoredResults,
 } from './publish/diff-results.js';
 export { type DrawnFigure, type DrawOptions, drawFigures } from './publish/draw-figures.js';
-export { type PackedBundle, packBundle } from './publish/pack-bundle.js';
+export { type BundleClaims, type PackedBundle, packBundle } from './publish/pack-bundle.js';
 export {
   type PrivateFacts,
   type PrivateRecords,

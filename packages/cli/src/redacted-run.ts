@@ -2,7 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PerwattError } from '@perwatt/core';
-import { type CopiedRun, copyRun, type RunFolder, verifyRun } from '@perwatt/records';
+import {
+  type CopiedRun,
+  type CopiedTraining,
+  copyRun,
+  copyTraining,
+  openRun,
+  openTrainingRun,
+  type RunFolder,
+  type TrainingRun,
+  verifyRun,
+} from '@perwatt/records';
 import { createRedactor, privateFactsOf, type Redactions } from '@perwatt/reports';
 import type { Io } from './io.js';
 
@@ -36,6 +46,43 @@ export function redactedRun(
   const redactor = createRedactor(privateFactsOf(run, { hostname: hostname(), env: io.env }), keep);
   const copied = copyRun(run, { root, change: redactor.change, texts });
   return { ...copied, redactions: redactor.counts() };
+}
+
+/** A copy of a training without private names and keys. */
+export interface RedactedTraining extends CopiedTraining {
+  readonly redactions: Redactions;
+}
+
+/** The same of a training run, whose texts are names and parameters alone. */
+export function redactedTraining(
+  run: TrainingRun,
+  root: string,
+  { io, keep }: Pick<RedactOptions, 'keep'> & { readonly io: Pick<Io, 'env'> },
+): RedactedTraining {
+  const records = { manifest: run.manifest, cells: () => [] };
+  const redactor = createRedactor(privateFactsOf(records, { hostname: hostname(), env: io.env }), keep);
+  const copied = copyTraining(run, { root, change: redactor.change });
+  return { ...copied, redactions: redactor.counts() };
+}
+
+/** A run that can be shared. */
+export type SharedRun =
+  | { readonly kind: 'matrix'; readonly run: RunFolder }
+  | { readonly kind: 'training'; readonly run: TrainingRun };
+
+/** Opens a run of a matrix or of trainings. Throws as `openRun`; figures of others are refused with how they are shared. */
+export function openShared(path: string): SharedRun {
+  try {
+    return { kind: 'matrix', run: openRun(path) };
+  } catch (error) {
+    if (!(error instanceof PerwattError)) throw error;
+    if (error.code === 'RUN_TRAINING') return { kind: 'training', run: openTrainingRun(path) };
+    if (error.code !== 'RUN_PUBLISHED') throw error;
+    throw new PerwattError('RUN_PUBLISHED', error.message, {
+      hint: 'Share the files it was imported from, which `run.json` names with their sha256, and cite their source; who has them imports them again.',
+      cause: error,
+    });
+  }
 }
 
 /** What was taken out, in one line. */

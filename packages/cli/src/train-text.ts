@@ -91,3 +91,7 @@ export const accountJson = ({
   })),
   torn,
 });
+
+/** The account as it is claimed in a bundle or a publication. Ends in a newline. */
+export const trainingClaims = (report: TrainingReport): string =>
+  `${JSON.stringify({ kind: 'training', ...accountJson(report) }, null, 2)}\n`;

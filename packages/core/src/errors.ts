@@ -37,7 +37,8 @@ export const hints = {
   RUN_IN_USE: 'Wait for the other process to end, or stop it, before you touch this run.',
   RUN_PUBLISHED:
     'Use `perwatt report`, `results`, `compare`, `query` or `import show` for it; it has no queries or samples of ours.',
-  RUN_TRAINING: 'Use `perwatt report`, `query`, `train show` or `train compare` for it; it has no cells.',
+  RUN_TRAINING:
+    'Use `perwatt report`, `publish`, `bundle`, `query`, `train show`, `train compare` or `train --resume` for it; it has no cells.',
   RUN_SCHEMA_NEWER: 'Read this run with the newer version of Perwatt that made it.',
   RUN_INVALID: 'Restore the named file from a copy, or start a new run.',
   SANDBOX_UNAVAILABLE:

@@ -61,7 +61,7 @@ export function copyRun(run: RunFolder, options: CopyOptions): CopiedRun {
 }
 
 /** The same for the same text without working it out again: names stand in every row. */
-function remembered(change: (text: string) => string): (text: string) => string {
+export function remembered(change: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
     if (text.length > 200) return change(text);
@@ -73,12 +73,23 @@ function remembered(change: (text: string) => string): (text: string) => string 
   };
 }
 
-interface Copying {
+/** How segments are copied. */
+export interface SegmentCopying {
+  readonly change: (text: string) => string;
+  /** Told of a copy that holds other bytes. */
+  readonly note: (path: string, entry: SegmentEntry | null) => void;
+}
+
+interface Copying extends SegmentCopying {
   readonly run: RunFolder;
   readonly copy: RunFolder;
-  readonly change: (text: string) => string;
   readonly texts: CopyOptions['texts'];
-  readonly note: (path: string, entry: SegmentEntry | null) => void;
+}
+
+/** A copy of power from one run into another, of whatever kinds they are. */
+export interface PowerCopying extends SegmentCopying {
+  readonly run: Pick<RunFolder, 'powerFolder'>;
+  readonly copy: Pick<RunFolder, 'powerFolder'>;
 }
 
 function copyCell(work: Copying, cell: CellFile): void {
@@ -99,7 +110,8 @@ function copyCell(work: Copying, cell: CellFile): void {
   copy.writeCell({ ...changed, segments });
 }
 
-function copyPower(work: Copying, power: PowerFile): PowerFile {
+/** Copies the samples and channels of one source. Returns how the copy lists them. */
+export function copyPower(work: PowerCopying, power: PowerFile): PowerFile {
   const { run, copy, change } = work;
   const entries = powerTables.map((table) => {
     const source = powerSegment(run, power, table);
@@ -142,7 +154,8 @@ interface KernelFile {
   readonly sessions: readonly { readonly segment: SegmentEntry | null }[];
 }
 
-interface SegmentCopy {
+/** A segment to copy, into a folder. */
+export interface SegmentCopy {
   readonly source: SegmentSource;
   readonly folder: string;
   readonly emptied: TextChange['emptied'];
@@ -152,8 +165,8 @@ interface SegmentCopy {
  * Copies a segment. Returns what a closed one holds now; null for one that isn't closed, whole or there. Bytes that no reader
  * takes, a torn tail or a foreign file, are not copied: nobody has looked at them.
  */
-function copySegment(
-  { change, note }: Copying,
+export function copySegment(
+  { change, note }: SegmentCopying,
   table: TableName,
   { source, folder, emptied }: SegmentCopy,
 ): SegmentEntry | null {

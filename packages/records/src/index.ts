@@ -9,6 +9,7 @@ export {
   type DuplicateQuery,
 } from './completed-queries.js';
 export { type CopiedRun, type CopyOptions, copyRun } from './copy-run.js';
+export { type CopiedTraining, copyTraining } from './copy-training.js';
 export type { SampleNames } from './encode-samples.js';
 export type {
   BoundFacts,

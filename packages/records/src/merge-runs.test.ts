@@ -203,6 +203,14 @@ describe('nothing is merged', () => {
       /^protocol of .*run-a is "standard", that of .*run-b "quick"$/,
     );
   });
+  test('of matrices that differ deep within, told by the place alone', () => {
+    const b = hostB({ matrix_sha256: '0'.repeat(64) });
+    const simulate = (tokens: number) => ({ datasets: { d: { tokens, words: 'w'.repeat(500) } } });
+    const a = hostA();
+    rewriteMatrix(a.path, { ...a.manifest.matrix, simulate: simulate(1) } as never);
+    rewriteMatrix(b.path, { ...b.manifest.matrix, simulate: simulate(2) } as never);
+    refused([a.path, b.path], /^simulate\.datasets\.d\.tokens of \S+run-a is 1, that of \S+run-b 2$/);
+  });
   test('of axis values that are one thing here and another there', () => {
     const b = hostB({ matrix_sha256: '0'.repeat(64) });
     const { axes } = b.manifest.matrix;

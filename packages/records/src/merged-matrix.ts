@@ -23,10 +23,11 @@ export function mergedMatrix(parts: readonly MatrixPart[]): Pick<MatrixPart, 'ma
     return { matrix: first.matrix, matrix_sha256: first.matrix_sha256 };
   for (const other of others)
     for (const key of shared)
-      if (text(other.matrix[key]) !== text(first.matrix[key]))
-        throw refused(
-          `${key} of ${first.path} is ${text(first.matrix[key])}, that of ${other.path} ${text(other.matrix[key])}`,
-        );
+      if (text(other.matrix[key]) !== text(first.matrix[key])) {
+        const { path, sides } = firstDifference(key, first.matrix[key], other.matrix[key]);
+        const [own, theirs] = sides.map((side) => shortened(side === undefined ? 'nothing' : text(side)));
+        throw refused(`${path} of ${first.path} is ${own}, that of ${other.path} ${theirs}`);
+      }
   const matrices = parts.map(({ matrix }) => matrix);
   const { include: _, exclude: __, constraints: ___, ...base } = first.matrix;
   const models = union(parts, ({ models: own = [] }) => own, 'models');
@@ -50,6 +51,23 @@ const refused = (message: string) =>
   new PerwattError('INPUT_INVALID', message, {
     hint: 'Merge runs that agree on it; use `perwatt compare` for the others.',
   });
+
+const isTree = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The first place, in the order of names, at which two values that are not equal part. */
+function firstDifference(
+  path: string,
+  a: unknown,
+  b: unknown,
+): { readonly path: string; readonly sides: readonly [unknown, unknown] } {
+  if (!isTree(a) || !isTree(b)) return { path, sides: [a, b] };
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
+  const name = names.find((own) => text(a[own]) !== text(b[own]));
+  return name === undefined ? { path, sides: [a, b] } : firstDifference(`${path}.${name}`, a[name], b[name]);
+}
+
+const shortened = (value: string): string => (value.length > 80 ? `${value.slice(0, 79)}…` : value);
 
 type Entry = Readonly<Record<string, unknown>>;
 

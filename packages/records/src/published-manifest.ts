@@ -71,3 +71,35 @@ export function refusePublished(path: string, text: string): void {
     );
   }
 }
+
+const kinds = {
+  published: {
+    name: 'run of published figures',
+    made: 'Give the folder of a run that `perwatt import` made.',
+  },
+  training: { name: 'training', made: 'Give the folder of a run that `perwatt train` made.' },
+} as const;
+
+/**
+ * Throws where the manifest's text is of a run of another kind than `wanted`: `RUN_PUBLISHED` for an imported one, `RUN_TRAINING`
+ * for a training, `RUN_INVALID` for a run of a matrix. What is no JSON, or of no kind that is known, passes: its reader tells more.
+ */
+export function refuseOther(path: string, text: string, wanted: keyof typeof kinds): void {
+  const kind = isJson(text) ? (kindOf(text) ?? 'matrix') : wanted;
+  if (kind === wanted) return;
+  const { name, made } = kinds[wanted];
+  if (kind === 'published')
+    throw new PerwattError('RUN_PUBLISHED', `${path} holds figures that others published, no ${name}`);
+  if (kind === 'training') throw new PerwattError('RUN_TRAINING', `${path} holds a training, no ${name}`);
+  if (kind === 'matrix')
+    throw new PerwattError('RUN_INVALID', `${path} holds a run of a matrix, no ${name}`, { hint: made });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

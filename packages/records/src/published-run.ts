@@ -5,7 +5,7 @@ import { makeFolder, syncFolder } from './durable-file.js';
 import { fileError } from './file-errors.js';
 import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
-import { type PublishedManifest, PublishedSchema } from './published-manifest.js';
+import { type PublishedManifest, PublishedSchema, refuseOther } from './published-manifest.js';
 import { readTable, type TornSegment } from './read-tables.js';
 import { BATCH_ROWS, SegmentWriter } from './segment-writer.js';
 
@@ -90,7 +90,7 @@ function unmade(error: unknown, path: string): unknown {
 
 /**
  * The published run at `path`, whole. Throws `RUN_NOT_FOUND` when there is none, `RUN_INVALID` when it is a measured run
- * or its manifest is broken, `RUN_SCHEMA_NEWER` when a newer version wrote it.
+ * or its manifest is broken, `RUN_TRAINING` when it is a training, `RUN_SCHEMA_NEWER` when a newer version wrote it.
  */
 export function readPublished(path: string): PublishedRun {
   const manifest = publishedManifest(path);
@@ -103,5 +103,6 @@ export function publishedManifest(path: string): PublishedManifest {
   const file = join(path, MANIFEST);
   const text = existsSync(path) ? readTextIfThere(file) : null;
   if (text === null) throw new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
+  refuseOther(path, text, 'published');
   return parseJsonFile<PublishedManifest>(file, text, PublishedSchema);
 }

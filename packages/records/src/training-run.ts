@@ -9,6 +9,7 @@ import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
 import type { ClockZero, HostFacts, InstantText, PowerFile, SegmentEntry } from './manifest.js';
 import { type PowerFileSeries, type PowerOptions, readPower } from './power-series.js';
+import { refuseOther } from './published-manifest.js';
 import { nextSegment, readTable, segmentFiles, type TableContent } from './read-tables.js';
 import { lockFolder } from './run-lock.js';
 
@@ -28,7 +29,12 @@ export interface TrainingFacts {
   /** Steps that learn in a way of their own, in order; absent where all are alike. */
   readonly phases?: readonly { readonly name: string; readonly steps: number }[];
   /** What the recipe says that it shows, and can't show. */
-  readonly claims: readonly { readonly text: string; readonly status: 'supported' | 'not_supported' }[];
+  readonly claims: readonly {
+    readonly text: string;
+    readonly status: 'supported' | 'not_supported';
+    /** What was set out and what was seen, where less is claimed. */
+    readonly note?: string;
+  }[];
 }
 
 /** One session of work on a training run. `end_ns` is null while it lasts, and for ever when its process was killed. */
@@ -135,13 +141,14 @@ export function createTrainingRun(path: string, manifest: TrainingManifest): Tra
 }
 
 /**
- * Opens the training run at `path`. Throws `RUN_NOT_FOUND` when there is none, `RUN_INVALID` when it is no training or its
- * manifest is broken, `RUN_SCHEMA_NEWER` when a newer version wrote it.
+ * Opens the training run at `path`. Throws `RUN_NOT_FOUND` when there is none, `RUN_INVALID` when it is a run of a matrix or its
+ * manifest is broken, `RUN_PUBLISHED` when it is an imported one, `RUN_SCHEMA_NEWER` when a newer version wrote it.
  */
 export function openTrainingRun(path: string): TrainingRun {
   const file = join(path, MANIFEST);
   const text = existsSync(path) ? readTextIfThere(file) : null;
   if (text === null) throw new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
+  refuseOther(path, text, 'training');
   return trainingRun(path, parseJsonFile<TrainingManifest>(file, text, Training));
 }
 

@@ -2,8 +2,6 @@ import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf, PerwattError, systemCode } from '@perwatt/core';
 import type { CopiedRun } from '@perwatt/records';
-import { resultsJson } from '../results-json.js';
-import type { RunResults } from '../results-types.js';
 import {
   BUNDLE_FILE,
   BUNDLE_VERSION,
@@ -15,10 +13,17 @@ import {
 import { filesBelow, jsonText, putFile, sha256Of } from './publication-files.js';
 import { packTar } from './tar-archive.js';
 
+/** What is claimed of a run, and what of it stands in the bundle's manifest. */
+export interface BundleClaims
+  extends Pick<BundleManifest, 'run_id' | 'perwatt_version' | 'metric_spec_version'> {
+  /** JSON of the results: it becomes `results.json`. */
+  readonly json: string;
+}
+
 export interface BundleInput {
-  /** A copy of the run made for this: it is moved into the bundle's folder. */
-  readonly copied: CopiedRun;
-  readonly results: RunResults;
+  /** A copy of the run, of a matrix or of a training, made for this: it is moved into the bundle's folder. */
+  readonly copied: Pick<CopiedRun, 'rewritten'> & { readonly run: { readonly path: string } };
+  readonly claims: BundleClaims;
   readonly redacted: BundleManifest['redacted'];
   /** Folder for files on the way. */
   readonly scratch: string;
@@ -35,11 +40,11 @@ export interface PackedBundle {
  * first. The same run gives the same bytes. Throws `DISK_FULL` or `FILE_UNREADABLE`.
  */
 export async function packBundle(out: string, input: BundleInput): Promise<PackedBundle> {
-  const { copied, results, redacted, scratch } = input;
+  const { copied, claims, redacted, scratch } = input;
   const folder = join(scratch, 'bundle');
   mkdirSync(folder);
   renameSync(copied.run.path, join(folder, RUN_FOLDER));
-  putFile(join(folder, CLAIMS_FILE), resultsJson(results));
+  putFile(join(folder, CLAIMS_FILE), claims.json);
   const paths = filesBelow(folder);
   const strange = paths.find((path) => !isSafePath(path));
   if (strange !== undefined)
@@ -54,9 +59,9 @@ export async function packBundle(out: string, input: BundleInput): Promise<Packe
   }
   const manifest: BundleManifest = {
     bundle_version: BUNDLE_VERSION,
-    run_id: results.run_id,
-    perwatt_version: results.perwatt_version,
-    metric_spec_version: results.metric_spec_version,
+    run_id: claims.run_id,
+    perwatt_version: claims.perwatt_version,
+    metric_spec_version: claims.metric_spec_version,
     files,
     rewritten: copied.rewritten.map((entry) => ({ ...entry })),
     redacted,

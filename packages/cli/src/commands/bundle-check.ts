@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { messageOf, PerwattError } from '@perwatt/core';
-import { openRun, verifyRun } from '@perwatt/records';
+import { verifyRun } from '@perwatt/records';
 import {
   CLAIMS_FILE,
   type ClaimComparison,
@@ -11,6 +11,7 @@ import {
   type EnergyRecheck,
   RUN_FOLDER,
   recheckEnergy,
+  reportOf,
   resultsJson,
   type UnpackedBundle,
   unpackBundle,
@@ -18,8 +19,9 @@ import {
 import { Command, InvalidArgumentError } from 'commander';
 import { computeResults } from '../compute-results.js';
 import type { Io } from '../io.js';
-import { withScratch } from '../redacted-run.js';
+import { openShared, withScratch } from '../redacted-run.js';
 import { optionsOf } from '../shared-options.js';
+import { trainingClaims } from '../train-text.js';
 
 interface CheckFlags {
   readonly into?: string;
@@ -34,7 +36,8 @@ const help = `
 Checked, in this order: that the archive holds plain files alone, within its folder, of the sizes and sha256 that it lists;
 that the run is whole and unchanged, as \`perwatt verify\` does; that the energy of every query and the meters of every cell
 come out of the raw samples and the spans of the calls; and that every figure of the results that are claimed comes out
-again. The first difference of each is named. A metric that is claimed of no cell, because the sender's version had none of
+again. The first difference of each is named. Of a training run the joules of its steps and evaluations come out of the samples
+in the same way, and its account is held. A metric that is claimed of no cell, because the sender's version had none of
 it, is noted and no problem.
 
 Exit codes: 0 everything holds, 1 something does not.
@@ -77,7 +80,7 @@ interface Checked {
   readonly files: number;
   readonly bytes: number;
   readonly rows: number;
-  readonly energy: Pick<EnergyRecheck, 'queries' | 'sittings' | 'notes'>;
+  readonly energy: Omit<WorkedEnergy, 'problems'>;
   /** Values of the results that were held against each other. */
   readonly values: number;
   /** Metrics that come out here and are not claimed, as those of a later version are. */
@@ -90,10 +93,10 @@ async function checkUnpacked(
   { manifest, bytes, problems }: UnpackedBundle,
   version: string,
 ): Promise<Checked> {
-  const run = join(folder, RUN_FOLDER);
-  const verified = verifyRun(run);
-  const energy = recheckEnergy(openRun(run));
-  const claims = await heldToClaims(run, join(folder, CLAIMS_FILE), {
+  const path = join(folder, RUN_FOLDER);
+  const verified = verifyRun(path);
+  const { energy, results } = await workedOut(path);
+  const claims = heldToClaims(results, join(folder, CLAIMS_FILE), {
     unclaimed: manifest.perwatt_version === version ? 'refuse' : 'ignore',
   });
   const [first, ...more] = claims.differences;
@@ -102,7 +105,12 @@ async function checkUnpacked(
     files: manifest.files.length,
     bytes,
     rows: verified.rows,
-    energy: { queries: energy.queries, sittings: energy.sittings, notes: energy.notes },
+    energy: {
+      trainings: energy.trainings,
+      queries: energy.queries,
+      sittings: energy.sittings,
+      notes: energy.notes,
+    },
     values: claims.values,
     unclaimed_metrics: claims.unclaimed_metrics,
     problems: [
@@ -118,8 +126,33 @@ async function checkUnpacked(
   };
 }
 
-async function heldToClaims(run: string, file: string, options: ClaimOptions): Promise<ClaimComparison> {
-  const found: unknown = JSON.parse(resultsJson(await computeResults(openRun(run))));
+/** What was worked out of the samples: of a run of a matrix by query, of a training by step and evaluation. */
+interface WorkedEnergy extends EnergyRecheck {
+  readonly trainings: number;
+}
+
+interface WorkedOut {
+  readonly energy: WorkedEnergy;
+  /** JSON of the results. */
+  readonly results: string;
+}
+
+/** Works a run out again, of whatever kind it is. */
+async function workedOut(path: string): Promise<WorkedOut> {
+  const shared = openShared(path);
+  if (shared.kind === 'training') {
+    const { run } = shared;
+    const report = reportOf(run);
+    const sittings = run.manifest.sittings.length;
+    const energy = { trainings: report.accounts.length, queries: 0, sittings, problems: [], notes: [] };
+    return { energy, results: trainingClaims(report) };
+  }
+  const results = resultsJson(await computeResults(shared.run));
+  return { energy: { trainings: 0, ...recheckEnergy(shared.run) }, results };
+}
+
+function heldToClaims(results: string, file: string, options: ClaimOptions): ClaimComparison {
+  const found: unknown = JSON.parse(results);
   let claimed: unknown;
   try {
     claimed = JSON.parse(readFileSync(file, 'utf8'));
@@ -151,8 +184,9 @@ function print(
   if (unclaimed_metrics.length > 0)
     io.print(`note metrics that come out here and are not claimed: ${unclaimed_metrics.join(', ')}`);
   io.print(`${file}: run ${run_id}, ${files} files, ${bytes} bytes, ${rows} rows`);
+  const pieces = energy.trainings > 0 ? `${energy.trainings} trainings` : `${energy.queries} queries`;
   io.print(
-    `worked out again: ${energy.queries} queries in ${energy.sittings} sittings from the samples, ${values} values of the results`,
+    `worked out again: ${pieces} in ${energy.sittings} sittings from the samples, ${values} values of the results`,
   );
   io.print(
     problems.length === 0

@@ -1,12 +1,23 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { PerwattError } from '@perwatt/core';
-import { openRun } from '@perwatt/records';
-import { packBundle } from '@perwatt/reports';
+import { METRIC_SPEC_VERSION } from '@perwatt/metrics';
+import { type BundleClaims, packBundle, reportOf, resultsJson } from '@perwatt/reports';
 import { Command } from 'commander';
 import { computeResults } from '../compute-results.js';
 import type { Io } from '../io.js';
-import { redactedRun, redactionLine, refuseDamaged, withScratch } from '../redacted-run.js';
+import {
+  openShared,
+  type RedactedRun,
+  type RedactedTraining,
+  redactedRun,
+  redactedTraining,
+  redactionLine,
+  refuseDamaged,
+  type SharedRun,
+  withScratch,
+} from '../redacted-run.js';
+import { trainingClaims } from '../train-text.js';
 import { bundleCheckCommand } from './bundle-check.js';
 
 interface BundleFlags {
@@ -19,6 +30,9 @@ interface BundleFlags {
 const help = `
 A bundle is one file to submit: the run with its raw samples and rows, the results claimed for it, and the sha256 of every
 file. Who receives it works the results out again with \`perwatt bundle check\`. The same run gives the same bytes.
+
+A training run is packed too: its steps, evaluations and samples, and the account that is claimed for it. Checkpoints are left
+out, for its seeds give the same ones again.
 
 Host names, user names, home folders and keys are taken out, as by \`perwatt publish\`; the numbers stay as they are.
 
@@ -55,15 +69,37 @@ async function pack(path: string | undefined, flags: BundleFlags, { io, scratch 
     throw new PerwattError('INPUT_INVALID', `${out} exists already`, {
       hint: 'Name a new file with `--out`.',
     });
-  const run = openRun(resolve(io.cwd, path));
-  refuseDamaged(run.path);
+  const shared = openShared(resolve(io.cwd, path));
+  refuseDamaged(shared.run.path);
   const root = join(scratch, 'copy');
   mkdirSync(root);
-  const copied = redactedRun(run, root, { io, keep: flags.keep ?? [], texts: flags.texts ? 'keep' : 'drop' });
-  const results = await computeResults(copied.run);
+  const { copied, claims } = await claimed(shared, root, { io, flags });
   const redacted = { ...copied.redactions, texts: !flags.texts };
-  const { manifest, bytes } = await packBundle(out, { copied, results, redacted, scratch });
+  const { manifest, bytes } = await packBundle(out, { copied, claims, redacted, scratch });
   if (flags.json) return io.print(JSON.stringify({ out, bytes, manifest }));
   io.print(redactionLine(copied.redactions));
   io.print(`${relative(io.cwd, out)}: ${manifest.files.length} files, ${bytes} bytes`);
+}
+
+interface Claimed {
+  readonly copied: RedactedRun | RedactedTraining;
+  readonly claims: BundleClaims;
+}
+
+/** A copy of a run without what is private, and the results that are claimed for it. */
+async function claimed(
+  shared: SharedRun,
+  root: string,
+  { io, flags }: { readonly io: Io; readonly flags: BundleFlags },
+): Promise<Claimed> {
+  const options = { io, keep: flags.keep ?? [], texts: flags.texts ? 'keep' : 'drop' } as const;
+  if (shared.kind === 'training') {
+    const copied = redactedTraining(shared.run, root, options);
+    const { run_id, perwatt_version } = copied.run.manifest;
+    const json = trainingClaims(reportOf(copied.run));
+    return { copied, claims: { run_id, perwatt_version, metric_spec_version: METRIC_SPEC_VERSION, json } };
+  }
+  const copied = redactedRun(shared.run, root, options);
+  const results = await computeResults(copied.run);
+  return { copied, claims: { ...results, json: resultsJson(results) } };
 }

@@ -6,7 +6,8 @@ import type { Io } from '../io.js';
 const help = `
 Checked: the sha256 of every closed segment, the seal of every batch, row, batch and byte counts, the columns of each table,
 that rows belong to their cell, that no query id occurs twice, that energies lie within their bounds, that queries and
-unattributed energy make up the meter (to 1e-9), and that no file is missing or strange. Of an imported run: its one table; of a training its tables and samples; of a folder of kernel sessions their rows.
+unattributed energy make up the meter (to 1e-9), and that no file is missing or strange. Of an imported
+run its one table, of a training its tables and samples, of a folder of kernel sessions their rows.
 
 What a killed process leaves behind, a batch that was cut off, is a note and no problem: it was never said to be written.
 
