@@ -52,6 +52,9 @@ const everything: KernelScript = {
   backends: { cpu: 'ok', cuda: 'absent' },
 };
 
+const weightFile: KernelsWorld['weightFile'] = (id) =>
+  id === 'smollm2-135m' ? 'SmolLM2-135M-Instruct.Q4_1.gguf' : null;
+
 const worldOf = (script: KernelScript): KernelsWorld => {
   const program = scriptedKernels(folder, script);
   return {
@@ -59,7 +62,7 @@ const worldOf = (script: KernelScript): KernelsWorld => {
     program: () => program,
     hostFacts: () => null,
     freshSeed: () => 7,
-    weightFile: (id) => (id === 'smollm2-135m' ? 'SmolLM2-135M-Instruct.Q4_1.gguf' : null),
+    weightFile,
     version: '0.1.0',
   };
 };
@@ -397,7 +400,6 @@ test('steps are every batch at every context, of every phase', () => {
 });
 
 describe('a matrix', () => {
-  const { weightFile } = worldOf(everything);
   const matrixOf = (axis: string, kernels: string) =>
     parseMatrix(`name: t\naxes: { model: [${axis}], dataset: [d] }\nkernels: ${kernels}\n`, 'm.yaml');
 
