@@ -14,7 +14,9 @@ export function recipePage(recipe: Recipe): string {
     source: null,
   };
   const shown = (status: 'supported' | 'not_supported') =>
-    claims.filter((claim) => claim.status === status).map(({ text }) => `- ${text}`);
+    claims
+      .filter((claim) => claim.status === status)
+      .map(({ text, note }) => `- ${text}${note === undefined ? '' : `\n  <br>*${note}*`}`);
   const section = (head: string, lines: readonly string[]) =>
     lines.length === 0 ? '' : `**${head}**\n\n${lines.join('\n')}\n\n`;
   return `# ${title}
@@ -51,8 +53,8 @@ export const recipeIndex = (all: readonly Recipe[]): string => `# Training recip
 <!-- Made from the sources by \`npm run docs:recipes\`; change them there. -->
 
 A recipe trains a small real policy within this process, with power sampled all the while: it says what a point of accuracy costs in
-joules, and after how many queries training has paid for itself. The policies are tables, and one is a small transformer; the problems are made up and known
-exactly; what they show is how a method works, not how large its effect on a language model is.
+joules, and after how many queries training has paid for itself. The policies are tables, and one is a small transformer; the
+problems are made up and known exactly; what they show is how a method works, not how large its effect on a language model is.
 
 | recipe | what it does |
 |---|---|

@@ -56,6 +56,8 @@ export interface RecipeClaim {
   readonly text: string;
   /** `supported`: its tests assert it. `not_supported`: this recipe can't show it, or shows the contrary. */
   readonly status: 'supported' | 'not_supported';
+  /** Where it claims less than was set out, or by another rule: what was set out, what was seen, and why. */
+  readonly note?: string;
 }
 
 /** A question to a trained policy, in words. */

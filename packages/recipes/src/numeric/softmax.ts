@@ -43,6 +43,19 @@ export function actionAt(p: Float64Array, u: number): number {
   return p.length - 1;
 }
 
+/** `actionAt` of the row of `n` probabilities that begins at `from`. */
+export function actionFrom(
+  p: Float64Array,
+  { from, n, u }: { readonly from: number; readonly n: number; readonly u: number },
+): number {
+  let sum = 0;
+  for (let a = 0; a < n - 1; a++) {
+    sum += p[from + a] ?? 0;
+    if (u < sum) return a;
+  }
+  return n - 1;
+}
+
 /** One action of one row, with the probabilities it was drawn by. */
 export interface Choice {
   readonly row: number;

@@ -1,6 +1,6 @@
 import type { Random } from '../numeric/random.js';
 import { anchorOf, startState, takeAction } from './house.js';
-import { type Backtracking, nodesToTry, prefixNodes } from './prefix-tree.js';
+import { type Backtracking, type Nodes, nodesToTry, prefixNodes } from './prefix-tree.js';
 import { goOn, type Student, type Trajectory } from './student.js';
 
 /** What the search for a way out of an all-failed group came to. */
@@ -20,6 +20,7 @@ const CONTINUATIONS = 2;
 /** How branches are looked for. */
 export interface BranchRule {
   readonly backtracking: Backtracking;
+  readonly nodes: Nodes;
   /** Whether only branches that reach the goal are kept. */
   readonly verification: 'on' | 'off';
 }
@@ -50,10 +51,12 @@ function startsOf(
   failed: readonly Trajectory[],
   { random, rule }: { readonly random: Random; readonly rule: BranchRule },
 ): { readonly depth: number; readonly source: Trajectory }[] {
-  return nodesToTry(prefixNodes(failed), rule.backtracking, random).flatMap(({ depth, members }) => {
-    const source = failed[members[0] ?? 0];
-    return source === undefined ? [] : Array.from({ length: CONTINUATIONS }, () => ({ depth, source }));
-  });
+  return nodesToTry(prefixNodes(failed, rule.nodes), rule.backtracking, random).flatMap(
+    ({ depth, members }) => {
+      const source = failed[members[0] ?? 0];
+      return source === undefined ? [] : Array.from({ length: CONTINUATIONS }, () => ({ depth, source }));
+    },
+  );
 }
 
 /** A branch off a trajectory at a depth; null where the replay does not come by the same states. */

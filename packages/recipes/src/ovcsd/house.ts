@@ -178,10 +178,17 @@ const count = (bits: number): number => {
   return n;
 };
 
-/** What a policy sees: where it stands to appliance and destination, what is at hand and held, how much was seen. */
+/** Most locations seen that a policy tells apart from fewer. */
+const SEEN_CAP = 3;
+
+/** Where a policy sees itself: at the destination, else at the appliance, else elsewhere. */
+const positionOf = ({ destination, appliance }: HouseTask, { location }: HouseState): number => {
+  if (location === destination) return 2;
+  return location === appliance ? 1 : 0;
+};
+
+/** What a policy sees: the class of its position, what is at hand and held, and how many locations it saw, 1 to 3 or more. */
 export function observation(task: HouseTask, state: HouseState): number {
-  const position =
-    (state.location === task.appliance ? 1 : 0) + (state.location === task.destination ? 2 : 0);
   const bits = [
     visibleObject(task, state) >= 0,
     closedHere(task, state),
@@ -189,12 +196,13 @@ export function observation(task: HouseTask, state: HouseState): number {
     state.treated,
     state.placed > 0,
   ];
-  const seen = Math.min(count(state.seen), 4) - 1;
-  return bits.reduce((code, own) => code * 2 + (own ? 1 : 0), position) * 4 + seen;
+  const seen = Math.min(count(state.seen), SEEN_CAP) - 1;
+  const situation = bits.reduce((code, own) => code * 2 + (own ? 1 : 0), positionOf(task, state));
+  return situation * SEEN_CAP + seen;
 }
 
 /** Observations there are. */
-export const OBSERVATIONS = 4 * 32 * 4;
+export const OBSERVATIONS = 3 * 32 * SEEN_CAP;
 
 /** A whole state as one number: equal for equal states of a task, so that a replay can be checked at every step. */
 export function anchorOf(state: HouseState): number {

@@ -5,7 +5,6 @@ import {
   accuracyOf,
   lastAccuracy,
   lastMeasure,
-  margin,
   overSeeds,
   type Trained,
   trained,
@@ -82,7 +81,7 @@ describe('the house', () => {
 describe('the prefix tree', () => {
   test.prop([seeds])('holds nodes whose members took the same first actions', (seed) => {
     const { group, random } = groupOf(seed);
-    const nodes = prefixNodes(group);
+    const nodes = prefixNodes(group, 'shared');
     for (const { depth, members } of nodes)
       expect(new Set(members.map((m) => group[m]!.actions.slice(0, depth).join())).size).toBe(1);
     const tried = nodesToTry(nodes, 'deepest', random);
@@ -90,6 +89,23 @@ describe('the prefix tree', () => {
     expect(depths).toEqual([...depths].sort((a, b) => b - a));
     expect(tried.length).toBeLessThanOrEqual(3);
     expect(tried[0]?.depth).toBe(Math.max(...nodes.map(({ depth }) => depth)));
+    const shared = nodes.some(({ depth, members }) => depth > 0 && members.length > 1);
+    expect(nodes.every(({ depth, members }) => depth === 0 || members.length > 1)).toBe(shared);
+    const parting = prefixNodes(group, 'parting').filter(({ members }) => members.length > 1);
+    for (const { depth, members } of parting)
+      expect(nodes.some((own) => own.depth === depth && own.members.join() === members.join())).toBe(true);
+  });
+
+  // biome-ignore format: a table is read in columns
+  it.each([
+    { actions: [[1, 2, 3], [1, 2, 4], [5, 6, 7]], nodes: 'shared',  want: [0, 1, 2],          why: 'what two share, down to where they part' },
+    { actions: [[1, 2, 3], [1, 2, 4], [5, 6, 7]], nodes: 'parting', want: [0, 2],             why: 'only where they part' },
+    { actions: [[1, 2, 3], [1, 2, 3]],            nodes: 'shared',  want: [0, 1, 2],          why: 'the same failure twice is shared to its end' },
+    { actions: [[1, 2], [3, 4]],                  nodes: 'shared',  want: [0, 1, 1],          why: 'nothing shared: the first steps of each' },
+    { actions: [[1, 2, 3, 4, 5, 6]],              nodes: 'shared',  want: [0, 1, 2, 3, 4],    why: 'of a single one at most four' },
+  ] as const)('of $actions has nodes at $want: $why', ({ actions, nodes, want }) => {
+    const failed = actions.map((own) => ({ actions: own })) as unknown as Parameters<typeof prefixNodes>[0];
+    expect(prefixNodes(failed, nodes).map(({ depth }) => depth).sort((a, b) => a - b)).toEqual(want);
   });
 });
 
@@ -99,7 +115,7 @@ describe('a branch', () => {
     const failed = group.filter(({ won }) => !won);
     const found = searchBranch(failed, policy, {
       random,
-      rule: { backtracking: 'deepest', verification: 'on' },
+      rule: { backtracking: 'deepest', nodes: 'shared', verification: 'on' },
     });
     expect(found.branch === null || found.branch.won).toBe(true);
     expect(found.privileged).toBeLessThanOrEqual(found.attempts * HORIZON);
@@ -115,8 +131,10 @@ describe('a branch', () => {
   it('that nobody checked would teach failures too', () => {
     const kept = Array.from({ length: 60 }, (_, seed) => {
       const { group, policy, random } = groupOf(seed);
-      return searchBranch(group, policy, { random, rule: { backtracking: 'deepest', verification: 'off' } })
-        .branch;
+      return searchBranch(group, policy, {
+        random,
+        rule: { backtracking: 'deepest', nodes: 'shared', verification: 'off' },
+      }).branch;
     });
     expect(kept.some((branch) => branch !== null && !branch.won)).toBe(true);
   });
@@ -127,7 +145,7 @@ describe('a branch', () => {
       const { group, policy, random } = groupOf(seed);
       const found = searchBranch(group, policy, {
         random,
-        rule: { backtracking: 'deepest', verification: 'off' },
+        rule: { backtracking: 'deepest', nodes: 'shared', verification: 'off' },
       });
       const branch = found.branch!;
       for (const [t, actions] of divergences(branch, group)) {
@@ -154,49 +172,59 @@ describe('a branch', () => {
   });
 });
 
+/** Environment actions of a whole training, the teacher's included. */
+const actionsOf = ({ steps }: Trained): number =>
+  steps.reduce((sum, { env_actions, privileged_actions }) => sum + env_actions + privileged_actions, 0);
+
 /** Environment actions, the teacher's included, until success first reaches a target; null where it never does. */
 function actionsTo({ evals, steps }: Trained, target: number): number | null {
   const reached = evals.find((record) => accuracyOf(record) >= target);
   if (reached === undefined) return null;
-  return steps
-    .filter(({ step }) => step <= reached.step)
-    .reduce((sum, { env_actions, privileged_actions }) => sum + env_actions + privileged_actions, 0);
+  return actionsOf({ evals, steps: steps.filter(({ step }) => step <= reached.step) });
 }
 
 describe('training in the house', () => {
-  const n = 3;
+  const n = 6;
   const set = { iterations: 100, eval_items: 300 };
   const all = (id: string, more: object = {}) =>
     Array.from({ length: n }, (_, seed) => trained(id, { ...set, ...more }, seed));
   const target = () => overSeeds(n, (seed) => lastAccuracy(all('grpo')[seed]!)).mean;
-  const meanActions = (runs: readonly Trained[]) => {
-    const reached = runs.flatMap((run) => actionsTo(run, target()) ?? []);
-    return reached.reduce((sum, value) => sum + value, 0) / reached.length;
+  const meanOf = (values: readonly number[]) => values.reduce((sum, own) => sum + own, 0) / values.length;
+  const reachedBy = (runs: readonly Trained[]) => runs.flatMap((run) => actionsTo(run, target()) ?? []);
+  /** Actions of the policy gradient over a training's own, seed by seed; one that never gets there counts with all it took. */
+  const factors = (more: object) => {
+    const baseline = meanOf(reachedBy(all('grpo')));
+    return overSeeds(n, (seed) => {
+      const run = all('ovcsd', more)[seed]!;
+      return baseline / (actionsTo(run, target()) ?? actionsOf(run));
+    });
   };
-  const factor = (runs: readonly Trained[]) => meanActions(all('grpo')) / meanActions(runs);
+  const privileged = () =>
+    overSeeds(n, (seed) => {
+      const run = all('ovcsd')[seed]!;
+      return run.steps.reduce((sum, own) => sum + own.privileged_actions, 0) / actionsOf(run);
+    });
 
   it('reaches the final success of the policy gradient with at least 1.5 times fewer actions', () => {
-    expect(factor(all('ovcsd'))).toBeGreaterThan(1.5);
+    const factor = factors({});
+    expect(factor.mean - 1.5).toBeGreaterThan(2 * factor.sd);
   });
 
   it('needs the suffix for that: without it the factor is smaller', () => {
-    expect(factor(all('ovcsd', { suffix: 0 }))).toBeLessThan(factor(all('ovcsd')));
+    const [full, without] = [factors({}), factors({ suffix: 0 })];
+    const gain = overSeeds(n, (seed) => (full.values[seed] ?? 0) - (without.values[seed] ?? 0));
+    expect(gain.mean).toBeGreaterThan((2 * gain.sd) / Math.sqrt(n));
   });
 
   it('takes less than 3 % privileged actions', () => {
-    const share = overSeeds(n, (seed) => {
-      const { steps } = all('ovcsd')[seed]!;
-      const privileged = steps.reduce((sum, own) => sum + own.privileged_actions, 0);
-      return privileged / (privileged + steps.reduce((sum, own) => sum + own.env_actions, 0));
-    });
-    expect(share.mean).toBeLessThan(0.03);
+    const share = privileged();
+    expect(0.03 - share.mean).toBeGreaterThan(2 * share.sd);
     expect(share.mean).toBeGreaterThan(0);
   });
 
   it('gains at least 50 points on the task of two objects', () => {
     const success = (id: string) => overSeeds(n, (seed) => lastMeasure(all(id)[seed]!, 'success_pick2'));
     const [own, baseline] = [success('ovcsd'), success('grpo')];
-    expect(own.mean - baseline.mean).toBeGreaterThan(0.5);
-    expect(margin(own, baseline)).toBeGreaterThan(2);
+    expect(own.mean - baseline.mean - 0.5).toBeGreaterThan(2 * Math.max(own.sd, baseline.sd));
   });
 });

@@ -12,8 +12,11 @@ export interface PrefixNode {
 /** Deepest node of single trajectories that is tried where no two share more than the start. */
 const SHALLOW = 4;
 
+/** Which points count: all that at least two trajectories share, or only those where they part. */
+export type Nodes = 'shared' | 'parting';
+
 /** Nodes that a teacher may take over at, the root among them: shared ones, or else the first few steps of each. */
-export function prefixNodes(failed: readonly Trajectory[]): PrefixNode[] {
+export function prefixNodes(failed: readonly Trajectory[], which: Nodes): PrefixNode[] {
   const nodes = new Map<string, { depth: number; members: number[]; next: Set<number> }>();
   failed.forEach(({ actions }, index) => {
     let key = '';
@@ -26,7 +29,9 @@ export function prefixNodes(failed: readonly Trajectory[]): PrefixNode[] {
     }
   });
   const all = [...nodes.values()];
-  const shared = all.filter(({ depth, next }) => depth > 0 && next.size >= 2);
+  const shared = all.filter(
+    ({ depth, members, next }) => depth > 0 && (which === 'shared' ? members.length : next.size) >= 2,
+  );
   const chosen = shared.length > 0 ? shared : all.filter(({ depth }) => depth >= 1 && depth <= SHALLOW);
   return [...all.filter(({ depth }) => depth === 0), ...chosen];
 }

@@ -95,22 +95,31 @@ describe('one update', () => {
   });
 });
 
+/** Shares of stages that lose more than 0.01 of the team value, over twelve seeds of 60 stages. */
+const losses = (set: Partial<SatParams>) => {
+  const drops = Array.from({ length: 12 }, (_, seed) => dropsOf(valuesOf(trainerOf(seed, set), 60))).flat();
+  return { share: drops.filter((drop) => drop < -0.01).length / drops.length, worst: Math.min(...drops) };
+};
+
+/** Every stage with PERWATT_FULL=1, half of them else. */
+const STAGES = process.env['PERWATT_FULL'] === '1' ? 60 : 30;
+
 describe('sequential training', () => {
-  it('loses no stage by more than 0.02, where unconstrained joint updates do so at least ten times', () => {
-    const drops = (set: Partial<SatParams>) =>
-      SEEDS.flatMap((seed) => dropsOf(valuesOf(trainerOf(seed, set), 60)));
-    const bad = (values: readonly number[]) => values.filter((drop) => drop < -0.02).length;
-    expect(bad(drops({}))).toBe(0);
-    expect(bad(drops({ update: 'joint', lr: 4, clip: 10, beta: 0 }))).toBeGreaterThanOrEqual(10);
+  it('loses more than 0.01 in at most one stage of 500, where unconstrained joint updates do so in one of 50', () => {
+    const [sequential, joint] = [losses({}), losses({ update: 'joint', lr: 4, clip: 10, beta: 0 })];
+    expect(sequential.share).toBeLessThanOrEqual(1 / 500);
+    expect(sequential.worst).toBeGreaterThan(-0.02);
+    expect(joint.share).toBeGreaterThanOrEqual(1 / 50);
+    expect(joint.worst).toBeLessThan(-0.05);
   });
 
-  it('ends as high in every order of the members, within the spread of seeds', () => {
-    const ends = (['012', '021', '102', '120', '201', '210'] as const).map((order) =>
-      Array.from({ length: 16 }, (_, seed) => valuesOf(trainerOf(seed, { order }), 30).at(-1) ?? 0),
+  it('ends within 0.05 in every order of the members', { timeout: 120_000 }, () => {
+    const means = (['012', '021', '102', '120', '201', '210'] as const).map((order) =>
+      meanOf(
+        Array.from({ length: 48 }, (_, seed) => valuesOf(trainerOf(seed, { order }), STAGES).at(-1) ?? 0),
+      ),
     );
-    const means = ends.map(meanOf);
-    const spread = Math.max(...ends.map((values) => deviationOf(values)));
-    expect(Math.max(...means) - Math.min(...means)).toBeLessThan(spread);
+    expect(Math.max(...means) - Math.min(...means)).toBeLessThan(0.05);
   });
 });
 
@@ -137,11 +146,17 @@ describe('a swapped-in member', () => {
   );
 
   it('raises the team once trained, while the old member stays bit-identical', () => {
-    const runs = SEEDS.slice(0, 4).map(plugIn);
-    const mean = (of: (run: (typeof runs)[number]) => number) => meanOf(runs.map(of));
-    expect(mean(({ before, aligned }) => before - aligned)).toBeLessThan(0.02);
-    expect(mean(({ before, naive }) => before - naive)).toBeGreaterThan(0.1);
-    expect(mean(({ before, after }) => after - before)).toBeGreaterThan(0.05);
+    const runs = SEEDS.map(plugIn);
+    const figure = (of: (run: (typeof runs)[number]) => number) => {
+      const values = runs.map(of);
+      return { mean: meanOf(values), sd: deviationOf(values) };
+    };
+    const aligned = figure((run) => run.before - run.aligned);
+    const naive = figure((run) => run.before - run.naive);
+    const raised = figure((run) => run.after - run.before);
+    expect(0.02 - aligned.mean).toBeGreaterThan((2 * aligned.sd) / Math.sqrt(runs.length));
+    expect(naive.mean - 0.1).toBeGreaterThan((2 * naive.sd) / Math.sqrt(runs.length));
+    expect(raised.mean).toBeGreaterThan((2 * raised.sd) / Math.sqrt(runs.length));
     for (const { frozen, kept } of runs) expect(kept).toEqual(frozen);
   });
 });

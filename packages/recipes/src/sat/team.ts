@@ -1,7 +1,7 @@
 import { groupAdvantages } from '../numeric/advantage.js';
 import type { Random } from '../numeric/random.js';
-import { actionAt } from '../numeric/softmax.js';
-import { ACTIONS, HORIZON, jointOf, MEMBERS, placeOf, STATES, type TeamGame } from './game.js';
+import { actionFrom } from '../numeric/softmax.js';
+import { ACTIONS, HORIZON, MEMBERS, placeOf, STATES, type TeamGame } from './game.js';
 import {
   divergences,
   type Episodes,
@@ -51,17 +51,17 @@ interface Play {
 function playOne({ game, p, random, states, actions, at }: Play, start: number): number {
   let state = start;
   let total = 0;
-  const chosen = new Uint8Array(MEMBERS);
   for (let t = at; t < at + HORIZON; t++) {
     states[t] = state;
+    let joint = 0;
     for (let m = 0; m < MEMBERS; m++) {
       const own = p[m] ?? new Float64Array(0);
-      const action = actionAt(own.subarray(state * ACTIONS, (state + 1) * ACTIONS), random.next());
-      chosen[m] = action;
+      const action = actionFrom(own, { from: state * ACTIONS, n: ACTIONS, u: random.next() });
+      joint = joint * ACTIONS + action;
       const list = actions[m];
       if (list !== undefined) list[t] = action;
     }
-    const place = placeOf(state, jointOf(chosen[0] ?? 0, chosen[1] ?? 0, chosen[2] ?? 0));
+    const place = placeOf(state, joint);
     total += game.reward[place] ?? 0;
     state = game.successor[place] ?? 0;
   }

@@ -11,7 +11,7 @@ import {
   type TeamPolicy,
 } from './rollout.js';
 
-/** Tokens from which on a clone without an answer gets no gradient; null for no gate. */
+/** Tokens that a clone without an answer must exceed to get no gradient, 0 for every such clone; null for no gate. */
 export type Gate = number | null;
 
 const rootLength = { threshold: 12, ramp: 6, most: 0.3 };
@@ -30,7 +30,7 @@ export const rewardOf = (rollout: Rollout): number =>
   penaltyOf(rollout.root.tokens, rootLength) -
   penaltyOf(longestClone(rollout), cloneLength);
 
-/** Whether the gate takes a clone's gradient away: it gave no answer, and was long about it. */
+/** Whether the gate takes a clone's gradient away: it gave no answer, and took more tokens than the gate allows. */
 export const isGated = (clone: Episode, gate: Gate): boolean =>
   gate !== null && !clone.answered && clone.tokens > gate;
 
