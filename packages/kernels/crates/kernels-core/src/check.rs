@@ -53,6 +53,35 @@ impl Check {
     }
 }
 
+/// What an implementation does to a kernel's vectors before it multiplies them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activations {
+    /// Nothing that their type doesn't.
+    #[default]
+    AsGiven,
+    /// Rounds them to whole numbers of 8 bits, as many as `block` sharing a scale, the largest of them becoming ±127.
+    Int8 {
+        /// Elements that share a scale.
+        block: usize,
+    },
+}
+
+impl Activations {
+    /// The most by which a vector of norm 1 is moved: 0, or √block / 254.
+    ///
+    /// An element moves by half a step at most, a 254th of its block's largest, and so a block by √block / 254 times the
+    /// largest in norm, which the block's own norm is no less than. Weights that don't follow the rounding pass the ratio
+    /// on to their product: it is a limit for many rows, not for a single one. Half of a step is rare, and normal numbers
+    /// are smaller than their block's largest: with 32 of them, a quarter of the limit is usual.
+    pub fn rounding(self) -> f64 {
+        match self {
+            Self::AsGiven => 0.0,
+            Self::Int8 { block } => real(block).sqrt() / 254.0,
+        }
+    }
+}
+
 /// The largest relative error that is right: by the output's type, and of TF32 by the units' 10 bits.
 pub const fn tolerance(spec: &KernelSpec) -> f64 {
     match (spec.dtype, spec.output) {
@@ -69,6 +98,20 @@ pub const fn tolerance(spec: &KernelSpec) -> f64 {
 /// # Errors
 /// `BadSpec` for inputs of another kernel or an output of another size.
 pub fn check_output(spec: &KernelSpec, inputs: &Inputs, output: &[u8]) -> Result<Check, KernelError> {
+    check_rounded(spec, inputs, output, Activations::AsGiven)
+}
+
+/// The same for an implementation that rounds its vectors: against the reference on vectors as they were given, so that the
+/// error found is that of its rounding too, with [`Activations::rounding`] more as the limit.
+///
+/// # Errors
+/// As [`check_output`].
+pub fn check_rounded(
+    spec: &KernelSpec,
+    inputs: &Inputs,
+    output: &[u8],
+    activations: Activations,
+) -> Result<Check, KernelError> {
     let tensor = spec.output_tensor();
     if output.len() != tensor.bytes() {
         let reason = format!("the output has {} bytes, not {}", output.len(), tensor.bytes());
@@ -76,7 +119,7 @@ pub fn check_output(spec: &KernelSpec, inputs: &Inputs, output: &[u8]) -> Result
     }
     let reference = Reference::new(spec, inputs)?;
     let output = Output { dtype: tensor.dtype, bytes: output };
-    let limit = tolerance(spec);
+    let limit = tolerance(spec) + activations.rounding();
     let not_numbers = output.not_numbers();
     let work = counts(spec).flop + real(tensor.len());
     let streamed = matches!(spec.shape, Shape::Copy { .. } | Shape::Triad { .. });

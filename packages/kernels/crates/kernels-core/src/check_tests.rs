@@ -113,3 +113,27 @@ fn tolerances_follow_the_type() -> Result<(), KernelError> {
     }
     Ok(())
 }
+
+#[test]
+fn rounded_activations_have_a_limit_of_their_own() -> Result<(), KernelError> {
+    let shape = Shape::Gemv { m: 64, k: 64, batch: 1 };
+    let spec = KernelSpec::new(shape, DType::F32)?;
+    let inputs = Inputs::generate(&spec)?;
+    let (right, int8) = (right_output(&spec, &inputs)?, Activations::Int8 { block: 32 });
+    assert!((int8.rounding() - 0.022_271).abs() < 1e-6 && Activations::AsGiven.rounding() == 0.0);
+    for (factor, as_given, rounded) in
+        [(1.0, true, true), (1.006, false, true), (1.022, false, true), (1.023, false, false)]
+    {
+        let mut output = Vec::new();
+        let numbers = right.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+        numbers.for_each(|x| DType::F32.push(x * factor, &mut output));
+        let found = check_output(&spec, &inputs, &output)?;
+        assert_eq!(found.passed, as_given, "{factor}");
+        let found = check_rounded(&spec, &inputs, &output, int8)?;
+        assert_eq!(found.passed, rounded, "{factor}");
+        let off = f64::from(factor) - 1.0;
+        assert!(found.relative_error.is_some_and(|error| (error - off).abs() < 1e-6));
+        assert!((found.limit - 0.022_281).abs() < 1e-6);
+    }
+    Ok(())
+}

@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Inputs, KernelError, KernelSpec};
+use crate::{Activations, Inputs, KernelError, KernelSpec};
 
 /// A way to reach devices: an API or a set of libraries, opened at run time.
 pub trait Backend: Send + Sync {
@@ -88,6 +88,12 @@ pub trait Prepared {
 
     /// What really runs: the implementation asked for with the algorithm, tile and versions that were chosen.
     fn impl_id(&self) -> ImplId;
+
+    /// What it does to the kernel's vectors before it multiplies them. An implementation that rounds them has a name of its
+    /// own that says so, and is never the first that `support` lists.
+    fn activations(&self) -> Activations {
+        Activations::AsGiven
+    }
 }
 
 /// A device's name, unique and stable on its machine: `cpu:0`, `cuda:GPU-8f…`.

@@ -25,7 +25,7 @@ mod stats;
 mod stop;
 mod tensors;
 
-pub use check::{Check, CheckMethod, check_output, tolerance};
+pub use check::{Activations, Check, CheckMethod, check_output, check_rounded, tolerance};
 pub use cold::ColdTiming;
 pub use conventions::{CONVENTION, Counts, counts, prefix_saving};
 pub use device::{

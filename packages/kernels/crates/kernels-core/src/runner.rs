@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ClockSource, Device, DeviceKind, EnergyCounter, EnergyRule, Host, ImplId, Inputs, KernelError, KernelRow,
     KernelSpec, Prepared, RowTiming, StopRule, Stopped, Stopping, Support, Timing, WarmUp, WarmUpRule,
-    Warming, check_output,
+    Warming, check_rounded,
     cold::cold_launches,
     counts,
     metering::{Metering, cool_down},
@@ -314,7 +314,7 @@ fn check_once(
     inputs: &Inputs,
 ) -> Result<crate::Check, KernelError> {
     batch(prepared, 1)?;
-    check_output(spec, inputs, &prepared.read_output()?)
+    check_rounded(spec, inputs, &prepared.read_output()?, prepared.activations())
 }
 
 pub(crate) fn batch(prepared: &mut dyn Prepared, launches: u32) -> Result<Timing, KernelError> {

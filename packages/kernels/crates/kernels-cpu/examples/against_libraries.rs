@@ -2,18 +2,19 @@
 //!
 //! `cargo run --release -p kernels-cpu --example against_libraries [--json] [rounds]`. GEMM goes through the device's
 //! protocol and through `cblas_sgemm` and `dnnl_sgemm` opened here; triad against a plain C loop with OpenMP, compiled
-//! here with `cc` (without one: threads of the standard library). Each round measures both sides one after the other, in
-//! alternating order. `best` is the fastest direct round over our fastest, as STREAM reports; `ratio` the median of direct
+//! here with `cc` (without one: threads of the standard library). Its speed depends by some per cent on which pages of memory
+//! its vectors got, so that both sides get theirs the same way, and anew several times. Each round measures both sides one
+//! after the other, in alternating order. `best` is the fastest direct round over our fastest, as STREAM reports; `ratio` the median of direct
 //! time over ours in each round, with its quartiles. 1 is parity, less is slower than direct.
 #![expect(clippy::print_stdout, reason = "a program that prints its figures")]
 
-use std::{env, fs, hint::black_box, process::Command, thread, time::Instant};
+use std::{env, fs, hint::black_box, path::PathBuf, process::Command, thread, time::Instant};
 
 use kernels_core::{
     Backend, DType, Device, ImplId, Inputs, KernelError, KernelSpec, Prepared, Shape, Support, TRIAD_SCALAR,
     median, quantile,
 };
-use kernels_cpu::{CpuBackend, CpuOptions};
+use kernels_cpu::{Buffer, CpuBackend, CpuOptions};
 use libloading::Library;
 
 type Failure = Box<dyn std::error::Error>;
@@ -109,25 +110,36 @@ type DnnlSgemm = unsafe extern "C" fn(
     i64,
 ) -> i32;
 
+/// The library that the device uses: of the first folder that has it, else of the system.
+fn opened(folders: &[PathBuf], names: &[&str]) -> Result<&'static Library, Failure> {
+    let placed =
+        folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name).into_os_string()));
+    for path in placed.chain(names.iter().map(Into::into)) {
+        // SAFETY: OpenBLAS and oneDNN only start threads when they are opened.
+        if let Ok(library) = unsafe { Library::new(path) } {
+            return Ok(Box::leak(Box::new(library)));
+        }
+    }
+    Err(format!("no library is called {}", names.join(" or ")).into())
+}
+
 /// A square product straight through a library, on matrices of its own.
-fn direct_gemm(library: &'static str, size: usize) -> Result<Box<dyn FnMut()>, Failure> {
+fn direct_gemm(folders: &[PathBuf], library: &'static str, size: usize) -> Result<Box<dyn FnMut()>, Failure> {
     let fill =
         |seed: usize| (0..size * size).map(|index| small(index * 7 + seed, 13) - 6.0).collect::<Vec<f32>>();
     let (a, b, mut c) = (fill(1), fill(2), vec![0f32; size * size]);
     let (narrow, wide) = (i32::try_from(size)?, i64::try_from(size)?);
-    // SAFETY: OpenBLAS and oneDNN only start threads when they are opened, and the types are those of their headers; all
-    // three matrices are size × size.
+    // SAFETY: the types are those of the libraries' headers; all three matrices are size × size.
     unsafe {
         if library == "openblas" {
-            let blas = Box::leak(Box::new(Library::new("libopenblas.so.0")?));
+            let blas = opened(folders, &["libopenblas.so.0"])?;
             let sgemm = blas.get::<Sgemm>("cblas_sgemm")?;
             return Ok(Box::new(move || {
                 let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
                 sgemm(101, 111, 111, narrow, narrow, narrow, 1.0, a, narrow, b, narrow, 0.0, c, narrow);
             }));
         }
-        let dnnl =
-            Box::leak(Box::new(Library::new("libdnnl.so.2").or_else(|_| Library::new("libdnnl.so.3"))?));
+        let dnnl = opened(folders, &["libdnnl.so.3", "libdnnl.so.2"])?;
         let sgemm = dnnl.get::<DnnlSgemm>("dnnl_sgemm")?;
         Ok(Box::new(move || {
             let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
@@ -137,14 +149,14 @@ fn direct_gemm(library: &'static str, size: usize) -> Result<Box<dyn FnMut()>, F
 }
 
 fn gemm(
-    device: &dyn Device,
+    (device, folders): (&dyn Device, &[PathBuf]),
     rounds: usize,
     library: &'static str,
     size: usize,
 ) -> Result<Comparison, Failure> {
     let spec = KernelSpec::new(Shape::Gemm { m: size, n: size, k: size }, DType::F32)?;
     let mut kernel = prepared(device, &spec, library, 1)?;
-    let mut direct = direct_gemm(library, size)?;
+    let mut direct = direct_gemm(folders, library, size)?;
     let launches = u32::try_from((1usize << 31) / (size * size * size)).unwrap_or(1).max(1);
     let ours = || launch(kernel.as_mut(), launches);
     let rounds = in_turn(rounds, ours, || timed(|| (0..launches).for_each(|_| direct())));
@@ -194,26 +206,37 @@ fn plain_triad(threads: usize) -> Result<(String, Triad), Failure> {
     Ok(("threads of the standard library, for want of cc".to_owned(), Box::new(call)))
 }
 
+/// How often both sides of a triad get new memory.
+const PLACEMENTS: usize = 5;
+
 fn triad(device: &dyn Device, rounds: usize, threads: usize) -> Result<Comparison, Failure> {
     const ELEMENTS: usize = 1 << 24;
     const LAUNCHES: u32 = 6;
     let spec = KernelSpec::new(Shape::Triad { n: ELEMENTS }, DType::F32)?;
-    let mut kernel = prepared(device, &spec, "own-stream", 2)?;
     let (name, plain) = plain_triad(threads)?;
-    let numbers = |from: f32| (0..ELEMENTS).map(|index| from + small(index, 17)).collect::<Vec<f32>>();
-    let sets: Vec<_> = (0..2).map(|_| (numbers(1.0), numbers(2.0))).collect();
-    let mut results = vec![vec![0f32; ELEMENTS]; 2];
-    let direct = || {
-        timed(|| {
-            for at in 0..LAUNCHES as usize {
-                let (a, b) = &sets[at % 2];
-                plain(&mut results[at % 2], a, b);
-            }
-        })
+    let numbers = |from: f32| {
+        let mut buffer = Buffer::filled("plain", 4 * ELEMENTS, 0)?;
+        let all = buffer.as_mut_slice::<f32>().iter_mut().enumerate();
+        all.for_each(|(index, number)| *number = from + small(index, 17));
+        Ok::<_, KernelError>(buffer)
     };
-    let rounds = in_turn(rounds, || launch(kernel.as_mut(), LAUNCHES), direct);
-    let name = format!("triad f32 2^24 against {name}");
-    Ok(Comparison { name, rounds, ours: kernel.impl_id().to_string() })
+    let (mut measured, mut ours) = (Vec::new(), String::new());
+    for _ in 0..PLACEMENTS {
+        let mut kernel = prepared(device, &spec, "own-stream", 2)?;
+        let set = || Ok::<_, KernelError>((numbers(1.0)?, numbers(2.0)?, numbers(0.0)?));
+        let mut sets = [set()?, set()?];
+        let direct = || {
+            timed(|| {
+                for at in 0..LAUNCHES as usize {
+                    let (a, b, out) = &mut sets[at % 2];
+                    plain(out.as_mut_slice(), a.as_slice(), b.as_slice());
+                }
+            })
+        };
+        measured.extend(in_turn(rounds.div_ceil(PLACEMENTS), || launch(kernel.as_mut(), LAUNCHES), direct));
+        ours = kernel.impl_id().to_string();
+    }
+    Ok(Comparison { name: format!("triad f32 2^24 against {name}"), rounds: measured, ours })
 }
 
 fn report(comparison: &Comparison, json: bool) {
@@ -238,7 +261,7 @@ fn main() -> Result<(), Failure> {
     let json = words.iter().any(|word| word == "--json");
     let rounds = words.iter().find_map(|word| word.parse().ok()).unwrap_or(15);
     let options = CpuOptions::of_process();
-    let threads = options.threads;
+    let (threads, folders) = (options.threads, options.library_folders.clone());
     let backend = CpuBackend::new(options);
     let device = backend.open(&backend.probe()?[0].id)?;
     report(&triad(device.as_ref(), rounds, threads)?, json);
@@ -247,7 +270,7 @@ fn main() -> Result<(), Failure> {
     for library in ["onednn", "openblas"] {
         if impls.iter().any(|known| known.name == library) {
             for size in [512, 1024] {
-                report(&gemm(device.as_ref(), rounds, library, size)?, json);
+                report(&gemm((device.as_ref(), &folders), rounds, library, size)?, json);
             }
         }
     }

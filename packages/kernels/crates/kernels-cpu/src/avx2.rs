@@ -1,15 +1,17 @@
 #![expect(clippy::inline_always, reason = "an instruction set reaches only what is inlined into its entry")]
 
 use std::arch::x86_64::{
-    __m256, __m256i, _CMP_LT_OQ, _CMP_UNORD_Q, _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128,
-    _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256, _mm256_andnot_ps, _mm256_blendv_epi8,
-    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cmp_ps, _mm256_cvtepi32_ps,
-    _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_cvtps_ph, _mm256_fmadd_ps, _mm256_fnmadd_ps,
-    _mm256_loadu_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_packus_epi32, _mm256_permute4x64_epi64,
-    _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32, _mm256_slli_epi32, _mm256_srli_epi32,
-    _mm256_srlv_epi32, _mm256_storeu_ps, _mm256_sub_epi32, _mm256_sub_ps,
+    __m256, __m256i, _CMP_LT_OQ, _CMP_UNORD_Q, _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_sfence,
+    _mm_storeu_si128, _mm_stream_si128, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256, _mm256_andnot_ps,
+    _mm256_blendv_epi8, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cmp_ps,
+    _mm256_cvtepi32_ps, _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_cvtps_ph, _mm256_fmadd_ps,
+    _mm256_fnmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_packus_epi32,
+    _mm256_permute4x64_epi64, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32, _mm256_slli_epi32,
+    _mm256_srli_epi32, _mm256_srlv_epi32, _mm256_storeu_ps, _mm256_stream_ps, _mm256_sub_epi32,
+    _mm256_sub_ps,
 };
 
+use bytemuck::Pod;
 use half::{bf16, f16};
 
 use crate::isa::{ExpConstants, Isa, Work};
@@ -153,5 +155,24 @@ impl Isa for Avx2 {
             _mm_storeu_si128(to.as_mut_ptr().cast(), _mm256_castsi256_si128(ordered));
         });
         to
+    }
+
+    #[inline(always)]
+    fn stream<T: Pod>(self, of: [T; 8], to: &mut [T; 8]) {
+        let (from, into) = (of.as_ptr(), to.as_mut_ptr());
+        match size_of::<[T; 8]>() {
+            32 if into.addr().is_multiple_of(32) => {
+                proven!(_mm256_stream_ps(into.cast(), _mm256_loadu_ps(from.cast())));
+            }
+            16 if into.addr().is_multiple_of(16) => {
+                proven!(_mm_stream_si128(into.cast(), _mm_loadu_si128(from.cast())));
+            }
+            _ => *to = of,
+        }
+    }
+
+    #[inline(always)]
+    fn finish(self) {
+        proven!(_mm_sfence());
     }
 }

@@ -11,8 +11,11 @@ use crate::{
     prepared::CpuKernel,
 };
 
-/// Variables that change what the libraries do.
-const VARIABLES: [&str; 17] = [
+/// Names a folder that libraries are looked for in first.
+const LIBRARY_FOLDER: &str = "PERWATT_CPU_LIB_DIR";
+
+/// Variables that change what the libraries do, or which they are.
+const VARIABLES: [&str; 18] = [
     "DNNL_DEFAULT_FPMATH_MODE",
     "DNNL_MAX_CPU_ISA",
     "DNNL_VERBOSE",
@@ -29,8 +32,12 @@ const VARIABLES: [&str; 17] = [
     "OPENBLAS_CORETYPE",
     "OPENBLAS_NUM_THREADS",
     "OPENBLAS_VERBOSE",
+    LIBRARY_FOLDER,
     "RAYON_NUM_THREADS",
 ];
+
+/// Cache that is assumed where the system doesn't say, bytes.
+const ASSUMED_CACHE: u64 = 32 << 20;
 
 /// What the backend takes from its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,13 +53,14 @@ pub struct CpuOptions {
 }
 
 impl CpuOptions {
-    /// Of this process: all cores it may use, and the variables set in it.
+    /// Of this process: all cores it may use, the variables set in it, and first the libraries in the folder that
+    /// `PERWATT_CPU_LIB_DIR` names.
     pub fn of_process() -> Self {
         let set = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?)));
         Self {
             threads: thread::available_parallelism().map_or(1, usize::from),
             root: PathBuf::from("/"),
-            library_folders: Vec::new(),
+            library_folders: env::var_os(LIBRARY_FOLDER).map(PathBuf::from).into_iter().collect(),
             environment: set.collect(),
         }
     }
@@ -112,6 +120,7 @@ impl Backend for CpuBackend {
             onednn: OneDnn::open(library_folders, *threads),
             openblas: OpenBlas::open(library_folders, *threads),
             threads: *threads,
+            cache_bytes: info.last_level_cache_bytes.unwrap_or(ASSUMED_CACHE),
         };
         let missing = [libraries.onednn.as_ref().err(), libraries.openblas.as_ref().err()];
         info.notes.extend(missing.into_iter().flatten().map(ToString::to_string));

@@ -1,6 +1,7 @@
 //! Instruction sets: loops are written once, over eight numbers at a time, and run with the best set that the CPU has.
 #![expect(clippy::inline_always, reason = "an instruction set reaches only what is inlined into its entry")]
 
+use bytemuck::Pod;
 use half::{bf16, f16};
 
 /// Eight f32 and what loops do with them.
@@ -46,6 +47,17 @@ pub trait Isa: Copy + Send + Sync {
 
     /// To nearest, ties to even; a NaN stays one.
     fn narrow_bf16(self, from: Self::Wide) -> [bf16; 8];
+
+    /// To memory past the caches: lines that are overwritten as a whole aren't read first, and push none out. As any store
+    /// where the set has no such instruction or `to` doesn't begin at a multiple of its size.
+    #[inline(always)]
+    fn stream<T: Pod>(self, of: [T; 8], to: &mut [T; 8]) {
+        *to = of;
+    }
+
+    /// Orders what [`Isa::stream`] wrote before whatever is written next.
+    #[inline(always)]
+    fn finish(self) {}
 }
 
 /// A piece of work that can be compiled for any set.
@@ -134,6 +146,11 @@ pub(crate) fn best_isa() -> &'static str {
         return "avx2";
     }
     if cfg!(target_arch = "aarch64") { "neon" } else { "baseline" }
+}
+
+/// Whether that set's [`Isa::stream`] passes the caches.
+pub(crate) fn streams() -> bool {
+    best_isa() == "avx2"
 }
 
 /// The numbers that e^x = 2^n·e^r is made of, with |r| ≤ ln 2 / 2.

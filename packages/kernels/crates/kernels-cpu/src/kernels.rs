@@ -3,20 +3,22 @@
 use std::rc::Rc;
 
 use half::{bf16, f16};
-use kernels_core::{DType, ImplId, KernelError, KernelSpec, PrefixMethod, Shape};
+use kernels_core::{DType, ImplId, KernelError, KernelSpec, PrefixMethod, Shape, counts};
 
 use crate::{
     attention::{Heads, decode_attention, prefill_attention, shared_prefix_decode},
     buffer::Buffer,
     count::Uncounted,
     element::Element,
-    gemv::{Int4, gemv, gemv_int4, gemv_int8, transpose_into},
-    isa::best_isa,
+    gemv::{gemv, gemv_int8, transpose_into},
+    int4::{Int4, Rounded, gemv_int4, gemv_int4_rounded},
+    isa::{best_isa, streams},
     matmul::MatMul,
+    nibbles::{BLOCK, best_nibbles},
     norms::{rms_norm, softmax},
     onednn::{OneDnn, Product},
     openblas::OpenBlas,
-    streams::{copy, multiply_add, triad},
+    streams::{Stores, copy, multiply_add, triad},
     widened::{multiply, multiply_int8, widen},
 };
 
@@ -34,12 +36,17 @@ pub(crate) enum Launch {
     Pooled(Pooled),
 }
 
+/// The implementation of 4-bit weights that rounds activations to 8 bits first: less exact than the others, and named so.
+pub(crate) const INT8_ACTIVATIONS: &str = "own-int8-activations";
+
 /// The libraries that could be opened.
 #[derive(Clone)]
 pub(crate) struct Libraries {
     pub onednn: Result<Rc<OneDnn>, KernelError>,
     pub openblas: Result<OpenBlas, KernelError>,
     pub threads: usize,
+    /// What the last-level cache holds: results of kernels that move more are written past it.
+    pub cache_bytes: u64,
 }
 
 /// Calls with `E` as the type; whole numbers have no such loops.
@@ -79,6 +86,11 @@ impl Libraries {
             _ => {}
         }
         let own = self.own(own_name(spec));
+        let own = if self.stores(spec) == Stores::Streaming { own.with("stores", "streaming") } else { own };
+        if rounds_activations(spec) {
+            let rounded = self.own(INT8_ACTIVATIONS).with("dot", best_nibbles()).with("block", BLOCK);
+            return Ok(vec![own, rounded]);
+        }
         let Some(of) = MatMul::of(spec) else { return Ok(vec![own]) };
         let mut libraries = self.multiplying(&of);
         match spec.shape {
@@ -93,6 +105,16 @@ impl Libraries {
     fn own(&self, name: &str) -> ImplId {
         let id = ImplId::new("cpu", name).with("isa", best_isa()).with("threads", self.threads);
         if name.starts_with("gemm") { id.with("version", "0.19.0") } else { id }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "caches are smaller than 2^53 bytes")]
+    fn stores(&self, spec: &KernelSpec) -> Stores {
+        let streamed = matches!(spec.shape, Shape::Copy { .. } | Shape::Triad { .. });
+        if streamed && streams() && counts(spec).bytes > self.cache_bytes as f64 {
+            Stores::Streaming
+        } else {
+            Stores::Cached
+        }
     }
 
     fn multiplying(&self, of: &MatMul) -> Vec<ImplId> {
@@ -137,7 +159,11 @@ impl Libraries {
             }
             ("gemm", Some(of)) if of.dtype == DType::F32 => Ok(Launch::Pooled(plain(of))),
             ("gemm-widened", Some(of)) => typed!(of.dtype, E => widened::<E>(of)).map(Launch::Pooled),
-            (name, _) if name == own_name(spec) => own(spec).map(Launch::Pooled),
+            (INT8_ACTIVATIONS, _) if rounds_activations(spec) => {
+                let Shape::Int4Gemv { scales, .. } = spec.shape else { return Err(refused()) };
+                typed!(scales, S => int4_rounded::<S>(spec)).map(Launch::Pooled)
+            }
+            (name, _) if name == own_name(spec) => own(spec, self.stores(spec)).map(Launch::Pooled),
             _ => Err(refused()),
         }
     }
@@ -163,15 +189,15 @@ const fn own_name(spec: &KernelSpec) -> &'static str {
     }
 }
 
-fn own(spec: &KernelSpec) -> Result<Pooled, KernelError> {
+fn own(spec: &KernelSpec, stores: Stores) -> Result<Pooled, KernelError> {
     let dtype = spec.dtype;
     match spec.shape {
-        Shape::Copy { .. } => Ok(Box::new(|inputs, out| {
-            copy(inputs[0].bytes(), out.bytes_mut());
+        Shape::Copy { .. } => Ok(Box::new(move |inputs, out| {
+            copy(stores, inputs[0].bytes(), out.bytes_mut());
             Ok(())
         })),
-        Shape::Triad { .. } => typed!(dtype, E => Box::new(|inputs, out| {
-            triad::<E>(inputs[0].as_slice(), inputs[1].as_slice(), out.as_mut_slice());
+        Shape::Triad { .. } => typed!(dtype, E => Box::new(move |inputs, out| {
+            triad::<E>(stores, inputs[0].as_slice(), inputs[1].as_slice(), out.as_mut_slice());
             Ok(())
         })),
         Shape::Fma { k, .. } => typed!(dtype, E => Box::new(move |inputs, out| {
@@ -237,22 +263,47 @@ fn rows<E: Element>(batch: usize, output: DType) -> Pooled {
     })
 }
 
-fn int4<S: Element>(spec: &KernelSpec) -> Pooled {
-    let KernelSpec { shape, dtype, output, .. } = *spec;
-    let (batch, group, zero_points) = match shape {
+/// Whether a kernel has 4-bit weights whose groups are whole blocks of activations.
+fn rounds_activations(spec: &KernelSpec) -> bool {
+    matches!(spec.shape, Shape::Int4Gemv { group, .. } if group.is_multiple_of(BLOCK))
+}
+
+/// What a kernel of 4-bit weights has beside them: vectors, columns that share a scale, whether there are zero points.
+const fn int4_sizes(spec: &KernelSpec) -> (usize, usize, bool) {
+    match spec.shape {
         Shape::Int4Gemv { batch, group, zero_points, .. } => (batch, group, zero_points),
         _ => (1, 8, false),
-    };
+    }
+}
+
+fn int4<S: Element>(spec: &KernelSpec) -> Pooled {
+    let KernelSpec { dtype, output, .. } = *spec;
+    let (batch, group, zero_points) = int4_sizes(spec);
     let (mut x, mut products) = (Vec::new(), Vec::new());
     Box::new(move |inputs, out| {
-        let vectors = &inputs[inputs.len() - 1];
-        typed!(dtype, E => widen::<E>(vectors, &mut x))?;
+        typed!(dtype, E => widen::<E>(&inputs[inputs.len() - 1], &mut x))?;
         products.resize(out.bytes().len() / output.bytes(1), 0.0);
-        let zeros = zero_points.then(|| inputs[2].as_slice());
-        let w = Int4 { words: inputs[0].as_slice(), scales: inputs[1].as_slice::<S>(), zeros, group };
-        gemv_int4(&w, &x, batch, &mut products);
+        gemv_int4(&int4_weights::<S>(inputs, group, zero_points), &x, batch, &mut products);
         round_into(&products, batch, output, out)
     })
+}
+
+fn int4_rounded<S: Element>(spec: &KernelSpec) -> Pooled {
+    let KernelSpec { dtype, output, .. } = *spec;
+    let (batch, group, zero_points) = int4_sizes(spec);
+    let (mut x, mut rounded, mut products) = (Vec::new(), Rounded::default(), Vec::new());
+    Box::new(move |inputs, out| {
+        typed!(dtype, E => widen::<E>(&inputs[inputs.len() - 1], &mut x))?;
+        rounded.set(&x, if zero_points { 1 } else { 8 });
+        products.resize(out.bytes().len() / output.bytes(1), 0.0);
+        gemv_int4_rounded(&int4_weights::<S>(inputs, group, zero_points), &rounded, batch, &mut products);
+        round_into(&products, batch, output, out)
+    })
+}
+
+fn int4_weights<S: Element>(inputs: &[Buffer], group: usize, zero_points: bool) -> Int4<'_, S> {
+    let zeros = zero_points.then(|| inputs[2].as_slice());
+    Int4 { words: inputs[0].as_slice(), scales: inputs[1].as_slice::<S>(), zeros, group }
 }
 
 fn attention(spec: &KernelSpec) -> Result<Pooled, KernelError> {

@@ -11,16 +11,20 @@ mod buffer;
 mod count;
 mod element;
 mod gemv;
+mod int4;
 mod isa;
 mod kernels;
 mod library;
 mod machine;
 mod matmul;
+mod nibbles;
 mod norms;
 mod onednn;
 mod openblas;
 mod prepared;
 mod streams;
+#[cfg(target_arch = "x86_64")]
+mod vnni;
 mod widened;
 
 pub use attention::{
@@ -28,5 +32,6 @@ pub use attention::{
     shared_prefix_decode,
 };
 pub use backend::{CpuBackend, CpuOptions};
+pub use buffer::Buffer;
 pub use count::{Count, Counted, Uncounted};
 pub use element::Element;

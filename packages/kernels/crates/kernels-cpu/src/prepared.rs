@@ -1,14 +1,15 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use kernels_core::{
-    ClockSource, Host, ImplId, Inputs, KernelError, KernelSpec, POISON_BYTE, Prepared, SystemHost, Ticket,
-    Timing,
+    Activations, ClockSource, Host, ImplId, Inputs, KernelError, KernelSpec, POISON_BYTE, Prepared,
+    SystemHost, Ticket, Timing,
 };
 use rayon::{ThreadPool, prelude::*};
 
 use crate::{
     buffer::Buffer,
-    kernels::{Compute, Launch},
+    kernels::{Compute, INT8_ACTIVATIONS, Launch},
+    nibbles::BLOCK,
 };
 
 /// Inputs and output of one launch.
@@ -111,7 +112,7 @@ impl Prepared for CpuKernel {
         }
         let (pool, flushing) = (Arc::clone(&self.pool), &mut self.flushing);
         pool.install(|| {
-            flushing.par_chunks_mut(1 << 13).for_each(|part| part.iter_mut().for_each(|word| *word += 1))
+            flushing.par_chunks_mut(1 << 13).for_each(|part| part.iter_mut().for_each(|word| *word += 1));
         });
         Ok(true)
     }
@@ -128,5 +129,13 @@ impl Prepared for CpuKernel {
 
     fn impl_id(&self) -> ImplId {
         self.implementation.clone()
+    }
+
+    fn activations(&self) -> Activations {
+        if self.implementation.name == INT8_ACTIVATIONS {
+            Activations::Int8 { block: BLOCK }
+        } else {
+            Activations::AsGiven
+        }
     }
 }

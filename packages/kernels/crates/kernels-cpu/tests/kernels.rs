@@ -135,10 +135,34 @@ fn whole_number_and_four_bit_weights_agree() -> Result<(), KernelError> {
             for dtype in FLOATS {
                 let shape = Shape::Int4Gemv { m: 37, k: 192, batch, group, scales, zero_points };
                 let spec = KernelSpec::new(shape, dtype)?.with_seed(seed);
-                assert!(!check_all(device.as_ref(), &spec).is_empty());
+                let names = check_all(device.as_ref(), &spec);
+                let rounded = (group % 32 == 0).then_some("own-int8-activations");
+                assert!(
+                    names.iter().map(String::as_str).eq(["own-rows"].into_iter().chain(rounded)),
+                    "{spec}"
+                );
             }
         }
     }
+    Ok(())
+}
+
+#[test]
+fn activations_rounded_to_8_bits_cost_what_they_say() -> Result<(), KernelError> {
+    let (device, seed) = (device(CpuOptions::of_process())?, fresh_seed());
+    let shape =
+        Shape::Int4Gemv { m: 576, k: 576, batch: 1, group: 32, scales: DType::F16, zero_points: false };
+    let spec = KernelSpec::new(shape, DType::F32)?.with_seed(seed);
+    let error = |name: &str| {
+        let row = checked(device.as_ref(), &spec, &ImplId::new("cpu", name));
+        assert_eq!((row.status, row.error_message), (RowStatus::Ok, None), "{name}");
+        row.check_before.and_then(|check| check.relative_error).map(|error| (error, row.implementation_id))
+    };
+    let (exact, rounded) = (error("own-rows"), error("own-int8-activations"));
+    assert!(exact.is_some_and(|(error, _)| error < 1e-6));
+    let (found, id) = rounded.unwrap_or_default();
+    assert!((0.003..0.009).contains(&found), "normal numbers lose about 0.0057 of their norm: {found}");
+    assert!(id.is_some_and(|id| id.starts_with("cpu/own-int8-activations{block=32,dot=")));
     Ok(())
 }
 
