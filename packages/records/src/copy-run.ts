@@ -48,9 +48,7 @@ export function copyRun(run: RunFolder, options: CopyOptions): CopiedRun {
     const note = (path: string, entry: SegmentEntry | null) =>
       void rewritten.push({ file: relative(copy.path, path), original_sha256: entry?.sha256 ?? null });
     for (const cell of run.cells()) copyCell({ run, copy, change, texts: options.texts, note }, cell);
-    const power = run.manifest.power.map((file) =>
-      copyPower({ run, copy, change, texts: 'keep', note }, file),
-    );
+    const power = run.manifest.power.map((file) => copyPower({ run, copy, change, note }, file));
     copy.updateManifest({ power });
     copyKernels({ run, copy, change, texts: 'keep', note });
     return { run: copy, rewritten };
