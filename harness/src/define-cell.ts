@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import {
   type Dataset,
   type Grader,
@@ -64,6 +65,22 @@ function loopOf({ arrivals, concurrency, cap, ramp_s }: LoadEntry, trace_ns: Flo
   return { kind: 'open', arrivals, trace_ns, cap: cap ?? null };
 }
 
+/**
+ * A value without a path that is absolute: where a file lies says nothing of what is measured, and what it holds has a digest of
+ * its own. A relative path stays, as in the ids of older runs.
+ */
+function placeless(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const path: unknown = (value as Readonly<Record<string, unknown>>)[key];
+  return typeof path === 'string' && isAbsolute(path) ? { ...value, [key]: undefined } : value;
+}
+
+function hashedLoad(load: LoadEntry, trace_ns: Float64Array | null) {
+  const { arrivals } = load;
+  if (arrivals?.kind !== 'trace' || trace_ns === null || !isAbsolute(arrivals.path)) return load;
+  return { ...load, arrivals: placeless(arrivals, 'path'), times_sha256: sha256Hex(trace_ns.join()) };
+}
+
 function repeatsOf({ repeats }: MatrixFile, protocol: Protocol): Pick<Cell, 'repeats' | 'rule'> {
   if (typeof repeats === 'object') return { repeats: repeats.until.max, rule: repeats };
   return { repeats: repeats ?? protocol.repeats, rule: null };
@@ -95,8 +112,13 @@ export function defineCell(p: BoundPoint, loaded: Loaded): Cell {
       grader: grader.id,
       grading: mode === 'robust' ? undefined : mode,
     },
-    strategy: { id: strategy.id, version: strategy.version, params, router: aids.router?.sha256 },
-    load,
+    strategy: {
+      id: strategy.id,
+      version: strategy.version,
+      params: placeless(params, 'router'),
+      router: aids.router?.sha256,
+    },
+    load: hashedLoad(load, trace_ns),
     max_tokens,
     repeats: rule ?? repeats,
     seed: matrix.seed,

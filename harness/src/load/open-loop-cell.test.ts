@@ -56,6 +56,17 @@ test('a cell may take the times of a trace, at a speed of its own', async () => 
   expect(offsets(calls)).toEqual([0, 5, 5, 20, 45, 45, 45, 45, 45, 45, 45, 50]);
 });
 
+test('where a trace lies is no part of a cell, and its times are', async () => {
+  const idOf = async (path: string, times: readonly number[]) => {
+    const deps = { ...fakeWorld(), traceTimes: async () => Float64Array.from(times) };
+    const plan = await quickPlan(yaml(`[{ id: t, arrivals: { kind: trace, path: ${path} } }]`, 2), deps);
+    return plan.cells[0]?.id;
+  };
+  const id = await idOf('/lab/t.csv', [0, 1e6]);
+  expect(await idOf('/home/me/t.csv', [0, 1e6])).toBe(id);
+  expect(await idOf('/lab/t.csv', [0, 2e6])).not.toBe(id);
+});
+
 test('a closed loop has no due times', async () => {
   const { cell, calls, queries } = await runOpen('[{ concurrency: 3, ramp_s: 0.01 }]');
   expect(calls.every((c) => c.sched_ns === null)).toBe(true);

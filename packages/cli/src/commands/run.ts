@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   type MatrixFile,
   matrixJsonSchema,
@@ -27,6 +27,7 @@ import { Command } from 'commander';
 import { computeResults } from '../compute-results.js';
 import type { Io } from '../io.js';
 import { makeReport, printResults } from '../make-report.js';
+import { placedMatrix } from '../placed-matrix.js';
 import { cellLine, type Display, type PowerNow, pointText, spanText, startDisplay } from '../run-display.js';
 
 /**
@@ -105,36 +106,7 @@ const collect = (value: string, before: readonly string[] = []) => [...before, v
 export function readMatrix(file: string, flags: Pick<RunFlags, 'power'>, io: Io): MatrixFile {
   const path = resolve(io.cwd, file);
   const matrix = withPower(parseMatrix(readText(path, file), file), flags);
-  const base = join(path, '..');
-  const absolute = (value: unknown) => (typeof value === 'string' ? resolve(base, value) : value);
-  const placed = <M extends { readonly path?: string | undefined }>(m: M): M =>
-    m.path === undefined ? m : { ...m, path: resolve(base, m.path) };
-  const model = matrix.axes.model.map(placed);
-  const dataset = matrix.axes.dataset.map((d) => {
-    const files = ['path', 'shots'].filter((key) => key in d);
-    return { ...d, ...Object.fromEntries(files.map((key) => [key, absolute(d[key])])) };
-  });
-  const variant = matrix.axes.variant?.map((v) =>
-    v.model !== undefined && 'path' in v.model
-      ? { ...v, model: { ...v.model, path: absolute(v.model['path']) } }
-      : v,
-  );
-  const endpoints = Object.entries(matrix.endpoints ?? {}).map(([name, endpoint]) => [
-    name,
-    { ...endpoint, url: placedPolicy(endpoint.url, base) },
-  ]);
-  return {
-    ...matrix,
-    ...(matrix.endpoints && { endpoints: Object.fromEntries(endpoints) }),
-    axes: { ...matrix.axes, model, dataset, ...(variant && { variant }) },
-    ...(matrix.models && { models: matrix.models.map(placed) }),
-  };
-}
-
-/** `recipe:<id>@<checkpoint>` with the checkpoint's path made absolute; any other address as it is. */
-function placedPolicy(url: string, base: string): string {
-  const [, head, checkpoint] = /^(recipe:[a-z_]+@)(.+)$/.exec(url) ?? [];
-  return head === undefined || checkpoint === undefined ? url : `${head}${resolve(base, checkpoint)}`;
+  return placedMatrix(matrix, dirname(path));
 }
 
 function readText(path: string, file: string): string {
