@@ -4,6 +4,7 @@ use kernels_core::{Device, DeviceInfo, ImplId, Inputs, KernelError, KernelSpec, 
 use wgpu::{BufferUsages, ErrorFilter, Features};
 
 use crate::{
+    cooperative::{self, Cooperative},
     failure::{Faults, call, guarded},
     fit::BindingLimits,
     plan::{Facts, candidates, plan},
@@ -106,26 +107,26 @@ impl WgpuDevice {
     /// # Errors
     /// `NoDevice` with what the driver said.
     pub fn open(info: DeviceInfo, adapter: &wgpu::Adapter) -> Result<Self, KernelError> {
-        let cooperative = cooperative_width(adapter);
-        let mut wanted = Features::TIMESTAMP_QUERY | Features::SHADER_F16;
-        wanted.set(Features::EXPERIMENTAL_COOPERATIVE_MATRIX, cooperative.is_some());
-        let experimental_features = if cooperative.is_some() {
-            // SAFETY: the only experimental feature asked for is the cooperative matrix; its one shader is validated, keeps within
-            // its buffers, and its results are checked before and after they are timed.
-            unsafe { wgpu::ExperimentalFeatures::enabled() }
-        } else {
-            wgpu::ExperimentalFeatures::disabled()
-        };
-        let descriptor = wgpu::DeviceDescriptor {
-            label: None,
-            required_features: adapter.features() & wanted,
-            required_limits: adapter.limits(),
-            experimental_features,
-            memory_hints: wgpu::MemoryHints::Performance,
-            trace: wgpu::Trace::Off,
-        };
-        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| {
-            KernelError::NoDevice { backend: "wgpu".to_owned(), reason: error.to_string() }
+        Self::open_with(info, adapter, cooperative::probe(adapter))
+    }
+
+    /// The same with these cooperative matrices. A driver that offers them and then gives no device with them gives one without,
+    /// and the device's notes say so.
+    fn open_with(
+        mut info: DeviceInfo,
+        adapter: &wgpu::Adapter,
+        mut cooperative: Option<Cooperative>,
+    ) -> Result<Self, KernelError> {
+        let opened = request(adapter, cooperative.is_some()).or_else(|error| {
+            if cooperative.take().is_none() {
+                return Err(error);
+            }
+            info.notes.push(format!("its cooperative matrices can't be used: {error}"));
+            request(adapter, false)
+        });
+        let (device, queue) = opened.map_err(|error| KernelError::NoDevice {
+            backend: "wgpu".to_owned(),
+            reason: error.to_string(),
         })?;
         let faults = Faults::listen(&device);
         let limits = device.limits();
@@ -150,17 +151,28 @@ impl WgpuDevice {
     }
 }
 
-/// The width of a subgroup if it is always the same and multiplies 16×16 matrices of f16 into f32.
-fn cooperative_width(adapter: &wgpu::Adapter) -> Option<u32> {
-    use wgpu::CooperativeScalarType::{F16, F32};
-    let needed = Features::EXPERIMENTAL_COOPERATIVE_MATRIX | Features::SHADER_F16;
-    let info = adapter.get_info();
-    let has = adapter.features().contains(needed)
-        && adapter.cooperative_matrix_properties().iter().any(|matrix| {
-            [matrix.m_size, matrix.n_size, matrix.k_size] == [16; 3]
-                && (matrix.ab_type, matrix.cr_type) == (F16, F32)
-        });
-    (has && info.subgroup_min_size == info.subgroup_max_size).then_some(info.subgroup_min_size)
+/// A device with what the kernels use of its features, cooperative matrices too or not.
+fn request(
+    adapter: &wgpu::Adapter,
+    cooperative: bool,
+) -> Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
+    let mut features = adapter.features() & (Features::TIMESTAMP_QUERY | Features::SHADER_F16);
+    features.set(Features::EXPERIMENTAL_COOPERATIVE_MATRIX, cooperative);
+    let experimental_features = if cooperative {
+        // SAFETY: the only experimental feature asked for is the cooperative matrix; its one shader is validated, keeps within
+        // its buffers, and its results are checked before and after they are timed.
+        unsafe { wgpu::ExperimentalFeatures::enabled() }
+    } else {
+        wgpu::ExperimentalFeatures::disabled()
+    };
+    pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        label: None,
+        required_features: features,
+        required_limits: adapter.limits(),
+        experimental_features,
+        memory_hints: wgpu::MemoryHints::Performance,
+        trace: wgpu::Trace::Off,
+    }))
 }
 
 impl Device for WgpuDevice {

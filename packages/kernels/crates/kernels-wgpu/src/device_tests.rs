@@ -92,3 +92,48 @@ fn ids_are_the_same_each_time() -> Result<(), KernelError> {
     assert!(first.iter().all(|info| info.id.0.starts_with("wgpu:")), "{first:?}");
     Ok(())
 }
+
+/// Cooperative matrices that a software driver doesn't have.
+const PRETENDED: Cooperative = Cooperative { subgroup: 32, sixteen: true, eight: true };
+
+#[test]
+fn cooperative_matrices_that_no_device_comes_with_are_done_without() {
+    let Some(device) = device() else { return };
+    let Ok(found) = adapters() else { return };
+    let Some((info, adapter)) = found.into_iter().find(|(info, _)| info.id == device.info.id) else { return };
+    if cooperative::probe(&adapter).is_some() {
+        return;
+    }
+    let opened = WgpuDevice::open_with(info, &adapter, Some(PRETENDED)).map(|device| {
+        let note = device.info.notes.last().cloned().unwrap_or_default();
+        (device.facts.cooperative, note)
+    });
+    assert!(
+        matches!(&opened, Ok((None, note)) if note.starts_with("its cooperative matrices can't be used: ")),
+        "{opened:?}"
+    );
+}
+
+#[test]
+fn a_cooperative_shader_that_is_refused_is_a_reason_and_the_tiles_go_on() -> Result<(), KernelError> {
+    let Some(mut device) = device() else { return Ok(()) };
+    if device.facts.cooperative.is_some() {
+        return Ok(());
+    }
+    device.facts.cooperative = Some(PRETENDED);
+    let spec = KernelSpec::new(Shape::Gemm { m: 64, n: 64, k: 64 }, DType::F16)?;
+    let inputs = Inputs::generate(&spec)?;
+    let outcomes = candidates(&spec).iter().map(|name| {
+        let mut prepared = device.prepare(&spec, &inputs, 1, &ImplId::new("wgpu", name))?;
+        let ticket = prepared.submit(1)?;
+        prepared.wait(ticket)?;
+        Ok(check_output(&spec, &inputs, &prepared.read_output()?)?.passed)
+    });
+    let outcomes: Vec<Result<bool, KernelError>> = outcomes.collect();
+    let compile = |outcome: &Result<bool, KernelError>| matches!(outcome, Err(KernelError::Compile { log, .. }) if !log.is_empty());
+    assert!(
+        matches!(&outcomes[..], [sixteen, eight, Ok(true), Ok(true)] if compile(sixteen) && compile(eight)),
+        "{outcomes:?}"
+    );
+    Ok(())
+}

@@ -4,6 +4,7 @@
 //! peak. Shaders run without injected bounds checks: each guards its own tails.
 
 mod adapter;
+mod cooperative;
 mod device;
 mod failure;
 mod fit;

@@ -3,6 +3,7 @@ use std::ops::Range;
 use kernels_core::{DType, FMA_ADDEND, FMA_FACTOR, KernelSpec, Layout, RMSNORM_EPSILON, Shape, TRIAD_SCALAR};
 
 use crate::{
+    cooperative::{self, COOPERATIVE_8, COOPERATIVE_16, Cooperative},
     fit::{BindingLimits, Extent, units_at_once},
     plan_attention,
     shader::{Element, Shader},
@@ -10,12 +11,13 @@ use crate::{
 };
 
 /// The names of all implementations, for tests and support tables.
-pub const SHADERS: [&str; 12] = [
+pub const SHADERS: [&str; 13] = [
     STREAM,
     CHAIN,
     TILE_128,
     TILE_64,
-    COOPERATIVE,
+    COOPERATIVE_16,
+    COOPERATIVE_8,
     DOT4_128,
     DOT4_64,
     ROWS,
@@ -29,7 +31,6 @@ pub(crate) const STREAM: &str = "wgsl-stream";
 pub(crate) const CHAIN: &str = "wgsl-chain";
 pub(crate) const TILE_128: &str = "wgsl-tile-128";
 pub(crate) const TILE_64: &str = "wgsl-tile-64";
-pub(crate) const COOPERATIVE: &str = "wgsl-cooperative-16";
 pub(crate) const DOT4_128: &str = "wgsl-dot4-128";
 pub(crate) const DOT4_64: &str = "wgsl-dot4-64";
 pub(crate) const ROWS: &str = "wgsl-four-rows";
@@ -49,8 +50,8 @@ pub struct Facts {
     pub workgroup_bytes: u32,
     /// What a binding may be.
     pub binding: BindingLimits,
-    /// The width of a subgroup where 16×16 cooperative matrices of f16 with f32 sums exist.
-    pub cooperative: Option<u32>,
+    /// Its cooperative matrices.
+    pub cooperative: Option<Cooperative>,
 }
 
 /// A buffer of a kernel.
@@ -161,7 +162,7 @@ pub fn candidates(spec: &KernelSpec) -> &'static [&'static str] {
         (Shape::Copy { .. } | Shape::Triad { .. }, _) => &[STREAM],
         (Shape::Fma { .. }, _) => &[CHAIN],
         (Shape::Gemm { .. }, DType::Int8) => &[DOT4_128, DOT4_64],
-        (Shape::Gemm { .. }, DType::F16) => &[COOPERATIVE, TILE_128, TILE_64],
+        (Shape::Gemm { .. }, DType::F16) => &[COOPERATIVE_16, COOPERATIVE_8, TILE_128, TILE_64],
         (Shape::Gemm { .. }, _) => &[TILE_128, TILE_64],
         (Shape::Gemv { .. } | Shape::Int4Gemv { .. }, _) => &[ROWS],
         (Shape::Prefill { .. }, _) => &["wgsl-flash"],
@@ -184,7 +185,9 @@ pub fn plan(
     match spec.shape {
         Shape::Copy { n } | Shape::Triad { n } => stream(spec, n, facts),
         Shape::Fma { n, k } => chain(spec, n, k, facts),
-        Shape::Gemm { m, n, k } if implementation == COOPERATIVE => cooperative(spec, [m, n, k], facts),
+        Shape::Gemm { m, n, k } if [COOPERATIVE_16, COOPERATIVE_8].contains(&implementation) => {
+            cooperative::plan(spec, [m, n, k], implementation, facts)
+        }
         Shape::Gemm { m, n, k } => {
             let wide = matches!(implementation, TILE_128 | DOT4_128);
             gemm(spec, [m, n, k], if wide { 8 } else { 4 }, facts)
@@ -282,26 +285,8 @@ fn gemm(spec: &KernelSpec, [m, n, k]: [usize; 3], tile: u32, facts: &Facts) -> R
     tiled(shader, rows, [columns.div_ceil(side), side])
 }
 
-fn cooperative(spec: &KernelSpec, [m, n, k]: [usize; 3], facts: &Facts) -> Result<Plan, String> {
-    const SIDE: usize = 32;
-    let subgroup =
-        facts.cooperative.ok_or("the device has no 16×16 cooperative matrices of f16 with f32 sums")?;
-    let (rows, columns, depth) = (whole("m", m, SIDE)?, whole("n", n, SIDE)?, whole("k", k, 16)?);
-    let values = Values::default()
-        .number("N", columns)
-        .number("K", depth)
-        .number("SUBGROUP", subgroup)
-        .number("HALF", 1)
-        .number("COOPERATIVE", 1)
-        .flag("NT", spec.layout == Layout::Nt)
-        .flag("OUT_F16", spec.output == DType::F16);
-    let templates: &[&str] = &[include_str!("../shaders/gemm_cooperative.wgsl")];
-    let shader = Shader { name: "gemm_cooperative", templates, input: None, output: None, values };
-    tiled(shader, rows, [columns / size(SIDE)?, size(SIDE)?])
-}
-
 /// A GEMM whose rows may be divided over dispatches.
-fn tiled(shader: Shader, rows: u32, [columns, tile]: [u32; 2]) -> Result<Plan, String> {
+pub(crate) fn tiled(shader: Shader, rows: u32, [columns, tile]: [u32; 2]) -> Result<Plan, String> {
     if rows.div_ceil(tile) > MOST_GROUPS || columns > MOST_GROUPS {
         return Err(format!("more than {MOST_GROUPS} tiles along an axis"));
     }
