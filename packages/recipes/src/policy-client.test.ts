@@ -1,4 +1,5 @@
 import { type ClientRequest, instant } from '@perwatt/core';
+import { clientContract, tickingClock } from '@perwatt/test-kit';
 import { describe, expect, it } from 'vitest';
 import { saveCheckpoint } from './checkpoint.js';
 import { policyAddress, policyClient, policySha256 } from './policy-client.js';
@@ -150,3 +151,38 @@ describe('a policy that writes token by token', () => {
     expect(await client.call(ask('Who wrote Faust?'))).toMatchObject({ status: 'protocol_error' });
   });
 });
+
+/** An untrained policy of a recipe, held to what every client must do. */
+function holdToContract(id: string, set: Readonly<Record<string, unknown>>, whole: boolean): void {
+  const own = recipeById(id);
+  const values = own.parse(set);
+  const checkpoint = JSON.stringify(
+    saveCheckpoint(own.start(values, 1), { recipe: own, params: values, seed: 1 }),
+  );
+  const prompts = own.serve!.items(1, 20).map((each) => each.prompt);
+  // What comes whole must take more than the few tokens that the contract allows once.
+  if (whole) prompts.sort((a, b) => b.length - a.length);
+  const [prompt = '', ...others] = prompts.slice(0, 3);
+  clientContract(
+    `policy of ${id}`,
+    async () => ({
+      client: policyClient({
+        address: `recipe:${id}@a.json`,
+        text: checkpoint,
+        clock: tickingClock(),
+      }),
+      model: 'policy',
+    }),
+    {
+      prompt,
+      others: others as [string, string],
+      max_tokens: 200,
+      whole,
+      failing: { input: { kind: 'chat', messages: [{ role: 'user', content: 'Who wrote Faust?' }] } },
+    },
+  );
+}
+
+holdToContract('tiny_transformer', { width: 16, hidden: 16, worked: 1 }, false);
+for (const id of ['selfcest', 'sat', 'ovcsd', 'star', 'dsm_verifier', 'absolute_zero'])
+  holdToContract(id, {}, true);
