@@ -96,6 +96,11 @@ export {
   type PublishedSource,
   writePublication,
 } from './publish/write-publication.js';
+export {
+  type PublishedTraining,
+  type TrainingPublicationOptions,
+  writeTrainingPublication,
+} from './publish/write-training-publication.js';
 export { resultsCsv } from './results-csv.js';
 export { resultsJson, resultsJsonOf } from './results-json.js';
 export { resultsTable } from './results-table.js';

@@ -24,9 +24,25 @@ function authorLines(author: string): string[] {
 export const dayOf = ({ clocks }: Pick<RunResults, 'clocks'>): string | null =>
   clocks[0]?.wall_time.slice(0, 10) ?? null;
 
+/** A run as a citation names it. */
+export interface CitedRun extends Pick<RunResults, 'run_id' | 'perwatt_version' | 'clocks'> {
+  /** A sha256 that tells what was run, and what it is of. */
+  readonly sha256: string;
+  readonly sha256_of: string;
+}
+
+/** A run of a matrix as a citation names it. */
+export const citedRun = ({ run_id, perwatt_version, clocks, matrix_sha256 }: RunResults): CitedRun => ({
+  run_id,
+  perwatt_version,
+  clocks,
+  sha256: matrix_sha256,
+  sha256_of: 'the matrix',
+});
+
 /** `CITATION.cff` (format 1.2.0, https://citation-file-format.github.io) of the runs. */
 export function citationFile(
-  runs: readonly RunResults[],
+  runs: readonly CitedRun[],
   { title, authors, licence, url }: CitationFacts,
 ): string {
   const days = runs.map(dayOf).filter((day) => day !== null);
@@ -45,10 +61,10 @@ export function citationFile(
     ...(licence === null ? [] : [`license: ${quoted(licence)}`]),
     ...(url === null ? [] : [`url: ${quoted(url)}`]),
     'identifiers:',
-    ...runs.flatMap(({ run_id, matrix_sha256 }) => [
+    ...runs.flatMap(({ run_id, sha256, sha256_of }) => [
       '  - type: other',
-      `    value: ${quoted(matrix_sha256)}`,
-      `    description: ${quoted(`sha256 of the matrix of run ${run_id}`)}`,
+      `    value: ${quoted(sha256)}`,
+      `    description: ${quoted(`sha256 of ${sha256_of} of run ${run_id}`)}`,
     ]),
     'references:',
     ...versions.flatMap((version) => [

@@ -16,9 +16,11 @@ export interface DataCardInput {
 export const markdownText = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}]/gu, ' ').replace(/[\\`*_[\]<>|#~]/g, '\\$&');
 
-const list = (lines: readonly string[]): string[] => lines.map((line) => `- ${line}`);
+/** Lines as items of a Markdown list. */
+export const list = (lines: readonly string[]): string[] => lines.map((line) => `- ${line}`);
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
-const bytes = (n: number): string => `${(n / 2 ** 30).toFixed(1)} GiB`;
+/** A size in GiB. */
+export const bytes = (n: number): string => `${(n / 2 ** 30).toFixed(1)} GiB`;
 
 function runLines({ results, folder }: DataCardInput['runs'][number]): string[] {
   const { host, cells, power } = results;
@@ -94,7 +96,8 @@ const filesText = `| file | what it is |
 | \`CITATION.cff\` | how to cite it |
 | \`SHA256SUMS\` | checksums of all files: \`sha256sum -c SHA256SUMS\` |`;
 
-function redactionLines({
+/** What was taken out, as items of a list. */
+export function redactionLines({
   hosts,
   users,
   home_paths,

@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { messageOf, PerwattError } from '@perwatt/core';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { shippedCatalogue } from '@perwatt/metrics';
 import { exportRun, type RunFolder, writeRecordsParquet } from '@perwatt/records';
 import { gridMarkdown } from '../compare/grid.js';
@@ -14,11 +13,11 @@ import type { RunResults } from '../results-types.js';
 import { siteComparables } from '../site/site-comparable.js';
 import { siteOf } from '../site/site-model.js';
 import { sitePages } from '../site/site-pages.js';
-import { type CitationFacts, citationFile } from './citation.js';
+import { type CitationFacts, citationFile, citedRun } from './citation.js';
 import { dataCard } from './data-card.js';
 import type { DrawnFigure } from './draw-figures.js';
 import { latexTable } from './latex-table.js';
-import { jsonText, putFile, writeChecksums } from './publication-files.js';
+import { jsonText, putFigures, putFile, wholeFolder, writeChecksums } from './publication-files.js';
 import { type PublicationSummary, publicationSummary, summaryJsonSchema } from './publication-summary.js';
 import { publicationGrid, publicationNotes } from './publication-table.js';
 
@@ -61,33 +60,7 @@ export async function writePublication(
   sources: readonly PublishedSource[],
   options: PublicationOptions,
 ): Promise<void> {
-  refuseFilled(out);
-  const folder = `${out}.part`;
-  rmSync(folder, { recursive: true, force: true });
-  try {
-    await writeParts(folder, sources, options);
-    if (existsSync(out)) rmSync(out, { recursive: true });
-    mkdirSync(dirname(out), { recursive: true });
-    renameSync(folder, out);
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    throw error;
-  }
-}
-
-/** Whether there is nothing yet at a path, or an empty folder. */
-function refuseFilled(out: string): void {
-  if (!existsSync(out)) return;
-  let entries: string[];
-  try {
-    entries = readdirSync(out);
-  } catch (cause) {
-    throw new PerwattError('FILE_UNREADABLE', `${out} cannot be a folder: ${messageOf(cause)}`, { cause });
-  }
-  if (entries.length > 0)
-    throw new PerwattError('INPUT_INVALID', `folder ${out} is not empty`, {
-      hint: 'Give a new folder with `--out`: what is published must hold nothing else.',
-    });
+  await wholeFolder(out, (folder) => writeParts(folder, sources, options));
 }
 
 async function writeParts(
@@ -107,7 +80,7 @@ async function writeParts(
   await report(sources, join(folder, 'report'));
   putFile(join(folder, 'summary.json'), jsonText(publicationSummary({ title, runs: placed, redacted })));
   putFile(join(folder, 'summary.schema.json'), jsonText(summaryJsonSchema()));
-  putFile(join(folder, 'CITATION.cff'), citationFile(results, options));
+  putFile(join(folder, 'CITATION.cff'), citationFile(results.map(citedRun), options));
   putFile(
     join(folder, 'DATA_CARD.md'),
     dataCard({ title, licence: options.licence, runs: placed, redacted, missing }),
@@ -133,12 +106,7 @@ async function writeRun(
   const data = join(folder, 'data');
   await exportRun(run.path, { format: 'parquet', out: data });
   if (!texts) rmSync(join(data, 'texts.parquet'), { force: true });
-  for (const { id, svg, png, pdf } of (await draw?.(figuresOf({ run, results }))) ?? []) {
-    const at = join(folder, 'figures', id);
-    putFile(`${at}.svg`, svg);
-    putFile(`${at}.png`, png);
-    putFile(`${at}.pdf`, pdf);
-  }
+  putFigures(join(folder, 'figures'), (await draw?.(figuresOf({ run, results }))) ?? []);
 }
 
 function writeTables(folder: string, runs: readonly RunResults[]): void {
