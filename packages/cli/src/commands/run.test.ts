@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { PerwattError } from '@perwatt/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { recordedIo } from '../io.fixture.js';
@@ -39,6 +40,17 @@ test('paths of a matrix are taken from its folder, and --power names its sources
   });
   expect(readMatrix('m.yaml', {}, recordedIo({ cwd: folder }).io).power).toBeUndefined();
 });
+
+test.each(['quickstart', 'strategies', 'strategies-smoke', 'engine-sweep'])(
+  'the example %s can be planned from any folder',
+  async (name) => {
+    const { io, result } = recordedIo({ cwd: folderWith('') });
+    const file = fileURLToPath(new URL(`../../../../examples/${name}.yaml`, import.meta.url));
+    const args = [file, '--dry-run', '--power', 'none'];
+    await runCommand(io, makeDeps(io, '0.0.0')).parseAsync(args, { from: 'user' });
+    expect(result.out.at(-1)).toMatch(/^\d+ cells, /);
+  },
+);
 
 test('--dry-run lists what the matrix itself leaves out, with the reason; --json holds the order too', async () => {
   const cwd = folderWith(`name: t
