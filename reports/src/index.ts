@@ -56,6 +56,7 @@ export {
 export { type DatasheetPeak, datasheetPeak, shareOf } from './kernels/datasheet-peak.js';
 export { energyFits, pointOf, sweepRows } from './kernels/energy-fits.js';
 export { fittedEnergy } from './kernels/fit-energy.js';
+export { ceilingRows } from './kernels/kernel-sets.js';
 export { type PredictedKernel, predictSteps, type StepPrediction } from './kernels/predict-step.js';
 export { reportPage } from './page.js';
 export {

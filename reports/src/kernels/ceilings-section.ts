@@ -5,42 +5,30 @@ import { type Html, html } from '../html.js';
 import { breakable } from '../page-parts.js';
 import { headsOf, printable, scrollTable } from '../site/site-parts.js';
 import { datasheetPeak, shareOf } from './datasheet-peak.js';
-import type { DeviceRows } from './kernel-sets.js';
+import { ceilingRows, type DeviceRows } from './kernel-sets.js';
 
 const giga = (rate: number | null): string => (rate === null ? DASH : formatNumber(rate / 1e9));
-const share = (ratio: number | null): string => (ratio === null ? DASH : formatPercent(ratio));
+const reached = (ratio: number | null): string =>
+  ratio === null ? '' : `${formatPercent(ratio)} of it measured`;
 
-/** The last row of each type has the ceilings of the last session. */
-const ceilingRows = (rows: readonly KernelRow[]): KernelRow[] => [
-  ...new Map(
-    rows
-      .filter((row) => row.peak_flop_per_s !== null || row.bandwidth_bytes_per_s !== null)
-      .map((row) => [row.dtype, row]),
-  ).values(),
-];
-
-function ceilingRow(name: string, row: KernelRow, catalogue: Catalogue): Html {
-  const { dtype, device_name, peak_flop_per_s: peak, bandwidth_bytes_per_s: bandwidth } = row;
+function ceilingRow(row: KernelRow, catalogue: Catalogue): Html {
+  const { dtype, device, device_name, peak_flop_per_s: peak, bandwidth_bytes_per_s: bandwidth } = row;
   const sheet = datasheetPeak(catalogue, device_name, dtype);
   const from =
     sheet.reason ?? `${sheet.accelerator ?? ''} of the catalogue, by ${sheet.source ?? 'no source'}`;
-  return html`<tr><th scope="row">${printable(name)}<small>${dtype}</small></th><td class="n">${giga(peak)}<small>${breakable(printable(row.peak_implementation ?? 'no product of this type'))}</small></td><td class="n">${giga(sheet.peak_flop_per_s)}</td><td class="n">${share(shareOf(peak, sheet.peak_flop_per_s))}</td><td class="n">${giga(bandwidth)}</td><td class="n">${giga(sheet.bandwidth_bytes_per_s)}</td><td class="n">${share(shareOf(bandwidth, sheet.bandwidth_bytes_per_s))}</td><td>${printable(from)}</td></tr>`;
+  return html`<tr><th scope="row">${printable(device_name)}<small>${dtype}, ${breakable(printable(device))}</small></th><td class="n">${giga(peak)}<small>${breakable(printable(row.peak_implementation ?? 'no product of this type'))}</small></td><td class="n">${giga(sheet.peak_flop_per_s)}<small>${reached(shareOf(peak, sheet.peak_flop_per_s))}</small></td><td class="n">${giga(bandwidth)}</td><td class="n">${giga(sheet.bandwidth_bytes_per_s)}<small>${reached(shareOf(bandwidth, sheet.bandwidth_bytes_per_s))}</small></td><td>${printable(from)}</td></tr>`;
 }
 
 /** Measured ceilings of each device and type beside what a datasheet says of the part; nothing without a ceiling. */
 export function ceilingsSection(devices: readonly DeviceRows[], catalogue: Catalogue): Html {
-  const rows = devices.flatMap(({ name, rows: own }) =>
-    ceilingRows(own).map((row) => ceilingRow(name, row, catalogue)),
-  );
+  const rows = devices.flatMap(({ rows: own }) => ceilingRows(own).map((row) => ceilingRow(row, catalogue)));
   if (rows.length === 0) return html``;
   const heads = headsOf([
     'Device',
     '>Peak|GFLOP/s, measured',
     '>Peak|GFLOP/s, datasheet',
-    '>Measured|of the datasheet',
     '>Bandwidth|GB/s, measured',
     '>Bandwidth|GB/s, datasheet',
-    '>Measured|of the datasheet',
     'Datasheet|source, or why none',
   ]);
   return html`<section><h2>Ceilings</h2><p class="soft small">Measured: the best product of matrices of the type, and the best copy or triad, of the same session. Datasheets speak of the whole part, dense, at clocks of their own; they stand here for comparison and are never a ceiling.</p>${scrollTable(heads, rows, { label: 'Ceilings' })}</section>`;

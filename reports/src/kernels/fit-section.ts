@@ -12,7 +12,7 @@ function coefficientCell({ value, half_width }: FitCoefficient, scale: number, m
 }
 
 function fitRow({ fit: { fit, reason, dtype, implementation, scope, provenance }, name }: SweepFit): Html {
-  const head = html`<th scope="row">${printable(name)}<small>${dtype}, ${breakable(printable(implementation))}</small></th>`;
+  const head = html`<th scope="row">${breakable(printable(name))}<small>${dtype}, ${breakable(printable(implementation))}</small></th>`;
   if (fit === null)
     return html`<tr>${head}<td colspan="5">${DASH}<small>no fit: ${printable(reason ?? 'no reason')}</small></td></tr>`;
   const mark = provenanceMark(provenance as Provenance | null);
@@ -29,7 +29,7 @@ export function fitSection(fits: readonly SweepFit[]): Html {
     '>Per byte|pJ, 95 %',
     '>Whatever is done|W, 95 %',
     '>Residuals|root mean square',
-    'Intensities|of the energy',
+    'Intensities|boundary',
   ]);
   return html`<section><h2>Energy by intensity: a fit</h2><p class="soft small">A fit, no constants of the hardware: gross energy of a launch = per FLOP × useful FLOP + per byte × compulsory bytes + watts × time, by least squares of relative errors without negative coefficients, over a sweep of multiply-adds on one vector that no cache holds. The work is done in 32 bits whatever the type in memory; a FLOP's share includes its instruction, registers and loop. The intervals know only the scatter about the fit, not the systematic error of the meter. <code>perwatt kernels fit</code> works it out again from the table.</p>${scrollTable(heads, fits.map(fitRow), { label: 'Fits of energy over intensity' })}</section>`;
 }

@@ -41,6 +41,19 @@ export function byDevice(sets: readonly KernelSet[]): DeviceRows[] {
   });
 }
 
+/**
+ * A row of each device and type that has its ceilings, those of the last session. Multiply-adds of a sweep compute in 32 bits whatever
+ * they read, and have the peak of no other type.
+ */
+export const ceilingRows = (rows: readonly KernelRow[]): KernelRow[] => [
+  ...new Map(
+    rows
+      .filter(({ kernel, dtype }) => kernel !== 'fma' || dtype === 'f32')
+      .filter((row) => row.peak_flop_per_s !== null || row.bandwidth_bytes_per_s !== null)
+      .map((row) => [`${row.device} ${row.dtype}`, row]),
+  ).values(),
+];
+
 /** The kernel's shape in words: sizes that it has, then what else tells it apart. */
 export function shapeOf(row: KernelRow): string {
   const { m, n, k, batch, group, heads, kv_heads, head_dim, length, prefix, suffix, rows, width } = row;

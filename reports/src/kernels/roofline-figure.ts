@@ -3,7 +3,7 @@ import { modelColour } from '../colours.js';
 import type { Figure } from '../figure.js';
 import { formatNanos, formatNumber, formatPercent } from '../format.js';
 import { plain } from '../site/site-parts.js';
-import { type DeviceRows, shapeOf } from './kernel-sets.js';
+import { ceilingRows, type DeviceRows, shapeOf } from './kernel-sets.js';
 
 /** Rows that have a place on a roofline: right, timed, with work at all. */
 const placed = (row: KernelRow): boolean => row.status === 'ok' && row.time_mean_ns !== null && row.flop > 0;
@@ -60,9 +60,8 @@ function roofOf(row: KernelRow, range: readonly [number, number]) {
   ];
 }
 
-/** The last row of each type has the ceilings of the last session. */
 const roofs = (rows: readonly KernelRow[], range: readonly [number, number]) =>
-  [...new Map(rows.map((row) => [row.dtype, row])).values()].flatMap((row) => roofOf(row, range));
+  ceilingRows(rows).flatMap((row) => roofOf(row, range));
 
 /**
  * The roofline of one device: a point for each implementation that was right and timed (open where it is a portable one), and the

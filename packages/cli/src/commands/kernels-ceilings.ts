@@ -1,6 +1,13 @@
 import type { KernelRow } from '@perwatt/core';
 import type { Catalogue } from '@perwatt/metrics';
-import { type DatasheetPeak, datasheetPeak, formatNumber, formatPercent, shareOf } from '@perwatt/reports';
+import {
+  ceilingRows,
+  type DatasheetPeak,
+  datasheetPeak,
+  formatNumber,
+  formatPercent,
+  shareOf,
+} from '@perwatt/reports';
 import { type TextColumn, textTable } from '../text-table.js';
 
 const DASH = '–';
@@ -22,11 +29,7 @@ export interface CeilingOf {
 
 /** The ceilings of a session by device and type. */
 export function ceilingsIn(rows: readonly KernelRow[], catalogue: Catalogue): CeilingOf[] {
-  const measured = rows.filter(
-    ({ bandwidth_bytes_per_s, peak_flop_per_s }) =>
-      bandwidth_bytes_per_s !== null || peak_flop_per_s !== null,
-  );
-  return [...new Map(measured.map((row) => [`${row.device} ${row.dtype}`, row])).values()].map((row) => {
+  return ceilingRows(rows).map((row) => {
     const { device, device_name, dtype, peak_flop_per_s, peak_implementation, bandwidth_bytes_per_s } = row;
     const datasheet = datasheetPeak(catalogue, device_name, dtype);
     return {
@@ -80,7 +83,7 @@ export function ceilingLines(ceilings: readonly CeilingOf[], width: number): str
   const notes = ceilings.map(({ device, dtype, datasheet: { accelerator, source, reason } }) =>
     accelerator === null
       ? `datasheet of ${device}: ${reason}`
-      : `datasheet of ${device}, ${dtype}: ${reason ?? `${accelerator} of the catalogue, by ${source ?? 'no source'}`}; never a ceiling`,
+      : `datasheet of ${device}, ${dtype}: ${reason ?? `${accelerator} of the catalogue, by ${source ?? 'no source'}; never a ceiling`}`,
   );
   return [...textTable(columns, cells, width), ...new Set(notes)];
 }

@@ -2,6 +2,7 @@ import { type KernelRow, PerwattError } from '@perwatt/core';
 import {
   ceilingSpecs,
   ceilingsOf,
+  type DeviceCeilings,
   type EnergyOptions,
   type FoundDevice,
   type KernelDevice,
@@ -151,7 +152,7 @@ async function runOn(
         session: writer.session,
         phase: plan.phase,
         device,
-        ceilings: ceilingsOf(ceilings, spec.dtype),
+        ceilings: ceilingsFor(spec, ceilings),
       }),
     );
     writer.append(made);
@@ -191,6 +192,14 @@ async function runOn(
   const others = specs.filter((spec) => !ceilings.has(specText(spec)));
   await run(others, (spec, outcome) => keep([{ spec, outcome }], ran));
   signal.throwIfAborted();
+}
+
+/** Ceilings of a kernel's type. Multiply-adds of a sweep compute in 32 bits whatever they read: no peak of another type is theirs. */
+function ceilingsFor(spec: KernelSpec, ran: readonly RanKernel[]): DeviceCeilings {
+  const found = ceilingsOf(ran, spec.dtype);
+  return spec.kind === 'fma' && spec.dtype !== 'f32'
+    ? { ...found, peak_flop_per_s: null, peak_implementation: null }
+    : found;
 }
 
 const distinct = (specs: readonly KernelSpec[]): KernelSpec[] => [

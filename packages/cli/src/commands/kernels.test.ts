@@ -237,6 +237,10 @@ describe('a sweep', () => {
     const kinds = rows.map(({ kernel, dtype }) => `${kernel} ${dtype}`);
     expect(kinds.filter((kind) => kind === 'fma bf16')).toHaveLength(12);
     expect(kinds.filter((kind) => kind === 'fma f16')).toHaveLength(12);
+    const peaks = rows.map(({ kernel, peak_flop_per_s }) => `${kernel} ${peak_flop_per_s === null}`);
+    expect(new Set(peaks.filter((peak) => /^(fma|softmax)/.test(peak)))).toEqual(
+      new Set(['softmax false', 'fma true']),
+    );
     expect(kinds.filter((kind) => kind.startsWith('softmax'))).toEqual(['softmax f16', 'softmax bf16']);
   });
 });
