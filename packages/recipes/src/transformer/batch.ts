@@ -1,3 +1,5 @@
+import type { ModelSize } from './model.js';
+
 /** A sequence to learn from: what is given, and what follows it. */
 export interface Sequence {
   readonly tokens: readonly number[];
@@ -17,8 +19,14 @@ export interface Batch {
   readonly learnt: number;
 }
 
+/** Position of a sequence's i-th token: counted anew, from `answer_at` on, after what is given. */
+export const positionOf = (
+  i: number,
+  { given, answer_at }: { readonly given: number; readonly answer_at: number },
+): number => (i < given ? i : answer_at + i - given);
+
 /** Lays sequences out. */
-export function batchOf(sequences: readonly Sequence[]): Batch {
+export function batchOf(sequences: readonly Sequence[], { answer_at }: Pick<ModelSize, 'answer_at'>): Batch {
   const starts = new Int32Array(sequences.length + 1);
   for (const [s, { tokens }] of sequences.entries())
     starts[s + 1] = (starts[s] ?? 0) + Math.max(0, tokens.length - 1);
@@ -30,7 +38,7 @@ export function batchOf(sequences: readonly Sequence[]): Batch {
     const start = starts[s] ?? 0;
     for (let i = 0; i + 1 < sequence.tokens.length; i++) {
       tokens[start + i] = sequence.tokens[i] ?? 0;
-      positions[start + i] = i;
+      positions[start + i] = positionOf(i, { given: sequence.given, answer_at });
       if (i + 1 < sequence.given) continue;
       targets[start + i] = sequence.tokens[i + 1] ?? 0;
       learnt += 1;

@@ -2,6 +2,7 @@ import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../numeric/random.js';
 import {
+  ANSWER_AT,
   answerOf,
   type Chain,
   COLON,
@@ -85,7 +86,8 @@ describe('chains that are drawn', () => {
       expect(isHeldOut(own)).toBe(held_out);
       expect(parseChain(chainText(own))).toEqual(own);
       const prompt = promptTokens(own);
-      expect(prompt.length + MOST_WRITTEN).toBeLessThanOrEqual(POSITIONS);
+      expect(prompt.length).toBeLessThanOrEqual(ANSWER_AT);
+      expect(ANSWER_AT + MOST_WRITTEN).toBeLessThanOrEqual(POSITIONS);
       expect(workedTokens(own).length).toBeLessThanOrEqual(MOST_WRITTEN);
       for (const token of [...prompt, ...workedTokens(own)]) expect(token).toBeLessThan(VOCABULARY);
       expect(writtenAnswer(workedTokens(own))).toBe(answerOf(own));

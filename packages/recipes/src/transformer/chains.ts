@@ -20,6 +20,9 @@ export const LONGER: readonly number[] = [5, 6];
 export const MOST_WRITTEN = 12;
 export const POSITIONS = 32;
 
+/** The position that is counted on from after the colon, so that a step stands at the same one in chains of any length. */
+export const ANSWER_AT = 16;
+
 type Operator = (typeof OPERATORS)[number];
 
 /** A number and what is done to it, one operation after the other. */

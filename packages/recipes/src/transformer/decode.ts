@@ -1,16 +1,26 @@
 import { addSpan, dot, softmaxSpan } from './attention.js';
+import { positionOf } from './batch.js';
 import { runRows } from './forward.js';
 import type { Model, ModelSize } from './model.js';
 import { createReals, type Reals } from './reals.js';
 import { type LayerSpace, type Workspace, workspaces } from './workspace.js';
 
+/** One token of one sequence. */
+export interface DecodeRow {
+  readonly token: number;
+  /** Place of the sequence. */
+  readonly slot: number;
+  /** How many of the sequence's tokens are given. */
+  readonly given: number;
+}
+
 /** Writes on where sequences stand, with keys and values of what is behind them kept. */
 export interface Decoder {
   /**
-   * Takes one token of each of some sequences, all at the same position, and returns logits, a row a sequence in the order
-   * of `slots`. A sequence has to be given its positions in order.
+   * Takes the i-th token of each of some sequences, and returns logits, a row a sequence. A sequence has to be given its
+   * tokens in order.
    */
-  step(tokens: readonly number[], slots: readonly number[], position: number): Reals;
+  step(rows: readonly DecodeRow[], i: number): Reals;
 }
 
 /** Makes room for so many sequences. */
@@ -20,48 +30,45 @@ export function createDecoder(model: Model, sequences: number): Decoder {
   const cache = () => createReals(sequences * positions * width, model.precision);
   const [keys, values] = [Array.from({ length: layers }, cache), Array.from({ length: layers }, cache)];
   return {
-    step(tokens, slots, position) {
-      const rows = tokens.length;
+    step(rows, i) {
+      const { answer_at } = model.size;
       const input = {
-        rows,
-        tokens: Int32Array.from(tokens),
-        positions: new Int32Array(rows).fill(position),
+        rows: rows.length,
+        tokens: Int32Array.from(rows, ({ token }) => token),
+        positions: Int32Array.from(rows, ({ given }) => positionOf(i, { given, answer_at })),
       };
+      const slots = rows.map(({ slot }) => slot);
       runRows(model, space, input, (layer, l) =>
-        attendCached(
-          layer,
-          { keys: keys[l] as Reals, values: values[l] as Reals, slots, position },
-          model.size,
-        ),
+        attendCached(layer, { keys: keys[l] as Reals, values: values[l] as Reals, slots, i }, model.size),
       );
       return space.logits;
     },
   };
 }
 
-/** What is kept of the positions behind: a key and a value a position, the sequences one after the other. */
+/** What is kept of the tokens behind: a key and a value each, the sequences one after the other. */
 interface Cached {
   readonly keys: Reals;
   readonly values: Reals;
   readonly slots: readonly number[];
-  readonly position: number;
+  readonly i: number;
 }
 
 /** Keeps each row's key and value, and lets its query look at all that is kept of its sequence. */
 function attendCached(
   { qkv, shares, attended }: LayerSpace,
-  { keys, values, slots, position }: Cached,
+  { keys, values, slots, i }: Cached,
   { positions, width, heads }: ModelSize,
 ): void {
   const n = width / heads;
   const scale = 1 / Math.sqrt(n);
-  const seen = position + 1;
+  const seen = i + 1;
   for (const [row, slot] of slots.entries()) {
     const at = row * 3 * width;
     const start = slot * positions * width;
     const share = row * heads * positions;
-    keys.set(qkv.subarray(at + width, at + 2 * width), start + position * width);
-    values.set(qkv.subarray(at + 2 * width, at + 3 * width), start + position * width);
+    keys.set(qkv.subarray(at + width, at + 2 * width), start + i * width);
+    values.set(qkv.subarray(at + 2 * width, at + 3 * width), start + i * width);
     for (let head = 0; head < width; head += n) {
       for (let j = 0; j < seen; j++)
         shares[share + j] = scale * dot(qkv, keys, { i: at + head, j: start + j * width + head, n });
@@ -132,19 +139,19 @@ export function complete(
   const { vocabulary } = model.size;
   const decoder = createDecoder(model, prompts.length);
   const written = prompts.map((): Writing => ({ tokens: [], log_probs: [] }));
-  const tokenAt = (sequence: number, position: number): number => {
-    const prompt = prompts[sequence] ?? [];
-    return prompt[position] ?? written[sequence]?.tokens[position - prompt.length] ?? 0;
+  const rowOf = (slot: number, i: number): DecodeRow => {
+    const prompt = prompts[slot] ?? [];
+    const token = prompt[i] ?? written[slot]?.tokens[i - prompt.length] ?? 0;
+    return { token, slot, given: prompt.length };
   };
   let open = prompts.map((_, sequence) => sequence);
-  for (let position = 0; open.length > 0; position++) {
+  for (let i = 0; open.length > 0; i++) {
     const logits = decoder.step(
-      open.map((sequence) => tokenAt(sequence, position)),
-      open,
-      position,
+      open.map((sequence) => rowOf(sequence, i)),
+      i,
     );
     open = open.filter((sequence, row) => {
-      if (position + 1 < (prompts[sequence]?.length ?? 0)) return true;
+      if (i + 1 < (prompts[sequence]?.length ?? 0)) return true;
       const u = draw === null ? null : draw(sequence);
       const { token, log_prob } = chooseToken(logits, { row, vocabulary, u });
       const own = written[sequence];

@@ -34,7 +34,10 @@ export interface Imitated {
 /** Raises the log-probability of every token of some worked solutions: next-token cross-entropy. */
 export function imitate(learner: Learner, { worked, count, random, lr, decay }: Imitating): Imitated {
   const none: Sequence = { tokens: [], given: 0 };
-  const batch = batchOf(Array.from({ length: count }, () => worked[below(random, worked.length)] ?? none));
+  const batch = batchOf(
+    Array.from({ length: count }, () => worked[below(random, worked.length)] ?? none),
+    learner.model.size,
+  );
   let [loss, likelihood] = [0, 0];
   const length = update(learner, batch, {
     step: { lr, decay, clip: 1 },

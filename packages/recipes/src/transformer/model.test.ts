@@ -9,7 +9,15 @@ import { forward, toProbabilities } from './forward.js';
 import { createModel, drawWeights, type ModelSize, parameterCount, weightsOf } from './model.js';
 import { workspaces } from './workspace.js';
 
-const size: ModelSize = { vocabulary: 8, positions: 12, width: 8, heads: 2, hidden: 12, layers: 2 };
+const size: ModelSize = {
+  vocabulary: 8,
+  positions: 24,
+  answer_at: 12,
+  width: 8,
+  heads: 2,
+  hidden: 12,
+  layers: 2,
+};
 const seeds = fc.integer({ min: 0, max: 1_000_000 });
 
 function drawn(seed: number, precision: 'f32' | 'f64' = 'f64') {
@@ -28,7 +36,7 @@ function drawn(seed: number, precision: 'f32' | 'f64' = 'f64') {
 describe('a model', () => {
   test.prop([seeds])('has the gradient that finite differences have, in every part', (seed) => {
     const { model, random, sequences, space: roomFor } = drawn(seed);
-    const batch = batchOf(sequences);
+    const batch = batchOf(sequences, size);
     const space = roomFor(batch.rows);
     const weights = Float64Array.from({ length: batch.rows }, () => normal(random));
     const logProbs = new Float64Array(batch.rows);
@@ -62,7 +70,7 @@ describe('a model', () => {
 
   test.prop([seeds])('gives the same bits with keys and values kept as over the whole sequence', (seed) => {
     const { model, sequences, space: roomFor } = drawn(seed, 'f32');
-    const batch = batchOf(sequences);
+    const batch = batchOf(sequences, size);
     const space = roomFor(batch.rows);
     forward(model, space, batch);
     const decoder = createDecoder(model, sequences.length);
@@ -70,8 +78,11 @@ describe('a model', () => {
       const open = sequences.flatMap(({ tokens }, s) => (position + 1 < tokens.length ? [s] : []));
       if (open.length === 0) return;
       const logits = decoder.step(
-        open.map((s) => sequences[s]!.tokens[position]!),
-        open,
+        open.map((slot) => ({
+          token: sequences[slot]!.tokens[position]!,
+          slot,
+          given: sequences[slot]!.given,
+        })),
         position,
       );
       for (const [row, s] of open.entries()) {
@@ -93,7 +104,7 @@ describe('a model', () => {
         tokens: [...prompts[s]!, ...tokens],
         given: prompts[s]!.length,
       }));
-      const batch = batchOf(wholes);
+      const batch = batchOf(wholes, size);
       const space = roomFor(batch.rows);
       const logProbs = new Float64Array(batch.rows);
       forward(model, space, batch);
@@ -121,14 +132,17 @@ describe('a model', () => {
 
 describe('a batch', () => {
   it('learns what follows what is given, and nothing else', () => {
-    const batch = batchOf([
-      { tokens: [1, 2, 3, 4], given: 2 },
-      { tokens: [5], given: 1 },
-      { tokens: [6, 7], given: 1 },
-    ]);
+    const batch = batchOf(
+      [
+        { tokens: [1, 2, 3, 4], given: 2 },
+        { tokens: [5], given: 1 },
+        { tokens: [6, 7], given: 1 },
+      ],
+      { answer_at: 9 },
+    );
     expect([...batch.starts]).toEqual([0, 3, 3, 4]);
     expect([...batch.tokens]).toEqual([1, 2, 3, 6]);
-    expect([...batch.positions]).toEqual([0, 1, 2, 0]);
+    expect([...batch.positions]).toEqual([0, 1, 9, 0]);
     expect([...batch.targets]).toEqual([-1, 3, 4, 7]);
     expect(batch.learnt).toBe(3);
   });

@@ -6,6 +6,8 @@ export interface ModelSize {
   readonly vocabulary: number;
   /** The longest sequence. */
   readonly positions: number;
+  /** The position that is counted on from after what is given, wherever that ends. */
+  readonly answer_at: number;
   readonly width: number;
   /** Divides the width. */
   readonly heads: number;

@@ -110,6 +110,7 @@ function learnFrom(learner: Learner, rollouts: readonly Rollout[], step: Reinfor
       tokens: [...prompt, ...written.tokens],
       given: prompt.length,
     })),
+    learner.model.size,
   );
   const reference = targetLogProbs(step.reference, learner.space(batch.rows), batch);
   const [before, advantage] = [new Float64Array(batch.rows), new Float64Array(batch.rows)];

@@ -38,11 +38,12 @@ function* writeTokens(model: Model, prompt: readonly number[], seed: number): Ge
   const decoder = createDecoder(model, 1);
   const random = createRandom(seed, 'tiny-transformer');
   const { vocabulary } = model.size;
+  const row = { slot: 0, given: prompt.length };
   const [last = 0] = prompt.slice(-1);
-  for (const [position, token] of prompt.slice(0, -1).entries()) decoder.step([token], [0], position);
+  for (const [i, token] of prompt.slice(0, -1).entries()) decoder.step([{ token, ...row }], i);
   let token = last;
   for (let i = 0; i < MOST_WRITTEN && token !== END; i++) {
-    const logits = decoder.step([token], [0], prompt.length - 1 + i);
+    const logits = decoder.step([{ token, ...row }], prompt.length - 1 + i);
     token = chooseToken(logits, { row: 0, vocabulary, u: random.next() }).token;
     yield token;
   }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { createRandom } from '../numeric/random.js';
 import { defineRecipe, type EvalRecord, type StepRecord, type Trainer } from '../recipe.js';
 import { warmCosine } from './adamw.js';
-import { drawChain, LONGER, POSITIONS, TRAINED, VOCABULARY } from './chains.js';
+import { ANSWER_AT, drawChain, LONGER, POSITIONS, TRAINED, VOCABULARY } from './chains.js';
 import { ask, heldOutChains } from './held-out.js';
 import { imitate, workedSequence } from './imitate.js';
 import { createLearner, resetAdam } from './learner.js';
@@ -17,14 +17,24 @@ export const TinyTransformerParams = z.strictObject({
   worked: z.int().min(1).max(1_000_000).default(4000).describe('Worked solutions there are to learn from'),
   batch: z.int().min(1).max(4096).default(16).describe('Worked solutions an update'),
   lr: z.number().gt(0).max(1).default(0.002).describe('Step length of supervised training, at its highest'),
-  warmup: z.int().min(1).max(100_000).default(50).describe('Updates until it is that long'),
+  warmup: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(50)
+    .describe('Updates of a phase until its steps are that long'),
   decay: z.number().min(0).max(10).default(0.01).describe('Decay of weights, times the step length'),
   grpo_steps: z.int().min(0).max(100_000).default(40).describe('Steps of learning from outcomes'),
   grpo_batches: z.int().min(1).max(1000).default(6).describe('Batches of rollouts in each of them'),
   chains: z.int().min(1).max(4096).default(16).describe('Chains a batch'),
   group: z.int().min(2).max(256).default(8).describe('Attempts a chain'),
   parts: z.int().min(1).max(64).default(2).describe('Updates that the rollouts of a batch are split into'),
-  grpo_lr: z.number().gt(0).max(1).default(0.0003).describe('Step length of learning from outcomes'),
+  grpo_lr: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(0.0004)
+    .describe('Step length of learning from outcomes, at its highest'),
   clip: z
     .number()
     .gt(0)
@@ -65,6 +75,7 @@ export interface TinyTransformerTrainer extends Trainer {
 const sizeOf = ({ width, hidden }: Params) => ({
   vocabulary: VOCABULARY,
   positions: POSITIONS,
+  answer_at: ANSWER_AT,
   width,
   heads: 4,
   hidden,
@@ -99,9 +110,13 @@ function start(params: Params, seed: number): TinyTransformerTrainer {
       resetAdam(learner);
     }
     const sums = { tokens: 0, calls: 0, verification_tokens: 0, updates: 0, rejected_updates: 0, reward: 0 };
+    const total = params.grpo_steps * params.grpo_batches;
     for (let i = 0; i < params.grpo_batches; i++) {
+      const batch = (step() - params.sft_steps) * params.grpo_batches + i;
       const chains = Array.from({ length: params.chains }, () => drawChain(random, draw));
-      const { group, parts, clip, kl, max_kl, grpo_lr: lr } = params;
+      const { group, parts, clip, kl, max_kl, warmup } = params;
+      const schedule = { warmup, total: total * parts };
+      const lr = params.grpo_lr * warmCosine(batch * parts, schedule);
       const done = reinforceGroups(learner, {
         chains,
         group,
