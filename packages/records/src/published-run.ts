@@ -5,6 +5,7 @@ import { makeFolder, syncFolder } from './durable-file.js';
 import { fileError } from './file-errors.js';
 import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
+import { noRun } from './no-run.js';
 import { type PublishedManifest, PublishedSchema, refuseOther } from './published-manifest.js';
 import { readTable, type TornSegment } from './read-tables.js';
 import { BATCH_ROWS, SegmentWriter } from './segment-writer.js';
@@ -102,7 +103,7 @@ export function readPublished(path: string): PublishedRun {
 export function publishedManifest(path: string): PublishedManifest {
   const file = join(path, MANIFEST);
   const text = existsSync(path) ? readTextIfThere(file) : null;
-  if (text === null) throw new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
+  if (text === null) throw noRun(path, file);
   refuseOther(path, text, 'published');
   return parseJsonFile<PublishedManifest>(file, text, PublishedSchema);
 }

@@ -5,9 +5,9 @@ import { makeFolder, syncFolder } from './durable-file.js';
 import { fileError } from './file-errors.js';
 import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
-import { hasKernels } from './kernel-sessions.js';
 import type { CellFile, RunManifest } from './manifest.js';
 import { CellSchema, RunSchema } from './manifest-schema.js';
+import { noRun } from './no-run.js';
 import {
   type ChannelReadings,
   type PowerFileSeries,
@@ -105,13 +105,6 @@ export function openRun(path: string): RunFolder {
   refusePublished(path, text);
   refuseTraining(path, text);
   return runFolder(path, parseJsonFile<RunManifest>(file, text, RunSchema));
-}
-
-function noRun(path: string, file: string): PerwattError {
-  if (!hasKernels(path)) return new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
-  return new PerwattError('RUN_NOT_FOUND', `${path} holds kernel sessions, no run of a matrix`, {
-    hint: 'Use `perwatt kernels roofline`, `query`, `export` or `verify` for it.',
-  });
 }
 
 function runFolder(path: string, first: RunManifest): RunFolder {

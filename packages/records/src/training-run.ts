@@ -8,6 +8,7 @@ import { fileError } from './file-errors.js';
 import { fileName } from './file-names.js';
 import { parseJsonFile, readTextIfThere, writeJsonFile } from './json-file.js';
 import type { ClockZero, HostFacts, InstantText, PowerFile, SegmentEntry } from './manifest.js';
+import { noRun } from './no-run.js';
 import { type PowerFileSeries, type PowerOptions, readPower } from './power-series.js';
 import { refuseOther } from './published-manifest.js';
 import { nextSegment, readTable, segmentFiles, type TableContent } from './read-tables.js';
@@ -45,6 +46,24 @@ export interface TrainingSitting {
   readonly end_ns: InstantText | null;
   /** Threads that trained side by side. */
   readonly threads: number;
+  /** Time that was neither training nor evaluation, by what it went into; absent in runs that did not note it. */
+  readonly asides?: readonly TrainingAside[];
+  /** Spans in which nothing was at work, before and after the training; absent where none was metered. */
+  readonly idle?: readonly TrainingIdle[];
+}
+
+/** `start`: a thread was started. `votes`: votes of a policy were counted and its code was warmed up. */
+export interface TrainingAside {
+  readonly kind: 'start' | 'votes';
+  readonly start_ns: InstantText;
+  readonly end_ns: InstantText;
+}
+
+/** A span in which the host's idle power was metered. */
+export interface TrainingIdle {
+  readonly when: 'before' | 'after';
+  readonly start_ns: InstantText;
+  readonly end_ns: InstantText;
 }
 
 /** `run.json` of a run of kind `training`: recipes that were trained here, with power measured all the while. */
@@ -147,7 +166,7 @@ export function createTrainingRun(path: string, manifest: TrainingManifest): Tra
 export function openTrainingRun(path: string): TrainingRun {
   const file = join(path, MANIFEST);
   const text = existsSync(path) ? readTextIfThere(file) : null;
-  if (text === null) throw new PerwattError('RUN_NOT_FOUND', `no run at ${path}: ${file} is missing`);
+  if (text === null) throw noRun(path, file);
   refuseOther(path, text, 'training');
   return trainingRun(path, parseJsonFile<TrainingManifest>(file, text, Training));
 }
