@@ -2,7 +2,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What an implementation of the program does when it is run. */
-export type KernelBehaviour = 'ok' | 'wrong' | 'abort' | 'kill' | 'hang' | 'exit' | 'babble' | 'silent_end';
+export type KernelBehaviour =
+  | 'ok'
+  | 'wrong'
+  | 'compile'
+  | 'no_memory'
+  | 'abort'
+  | 'kill'
+  | 'hang'
+  | 'exit'
+  | 'babble'
+  | 'silent_end';
 
 /** What the program is like. */
 export interface KernelScript {
@@ -47,6 +57,16 @@ const deeds = {
 };
 const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 const come = (deed) => { if (deed in deeds) { deeds[deed](); wait(); } };
+const refusals = {
+  compile: ['KERNEL_COMPILE', 'kernel stream does not compile: expected ";"'],
+  no_memory: ['KERNEL_OUT_OF_MEMORY', 'out of memory: buffer a of 99 bytes'],
+};
+const told = (kind, implementation, deed) => {
+  const refusal = refusals[deed];
+  if (refusal === undefined) return result(kind, implementation, deed);
+  const [error_code, error_message] = refusal;
+  return { ...result(kind, implementation, 'failed'), error_code, error_message, timing: null, check_before: null, check_after: null };
+};
 const result = (kind, implementation, status) => ({
   spec: { kind },
   implementation_id: implementation, backend: 'cpu', status,
@@ -77,7 +97,7 @@ if (request.kind === 'list') {
       send({ event: 'start', index, implementation });
       send({ event: 'phase', index, phase: 'time' });
       come(deed);
-      send({ event: 'result', index, start_ns: '10', end_ns: '20', provenance: null, row: result(spec.kind, implementation + '-1.0', deed) });
+      send({ event: 'result', index, start_ns: '10', end_ns: '20', provenance: null, row: told(spec.kind, implementation + '-1.0', deed) });
     }
     send({ event: 'end', index });
   }

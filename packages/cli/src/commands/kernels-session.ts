@@ -80,11 +80,13 @@ export function chosenDevices(
 ): FoundDevice[] {
   const known = devices.map(({ device: { id } }) => id);
   const stranger = ids?.find((id) => !known.includes(id));
-  if (stranger !== undefined)
+  if (stranger !== undefined) {
+    const why = absent.find(({ backend }) => backend === stranger.split(':')[0]);
     throw new PerwattError(
       'INPUT_INVALID',
-      `there is no device "${stranger}"; there is ${known.join(', ') || 'none'}`,
+      `there is no device "${stranger}"; there is ${known.join(', ') || 'none'}${why === undefined ? '' : `; ${why.backend}: ${why.reason}`}`,
     );
+  }
   const chosen = devices.filter(({ device }) => ids?.includes(device.id) ?? device.kind !== 'software');
   if (chosen.length > 0) return chosen;
   const reasons = absent.map(({ backend, reason }) => `${backend}: ${reason}`).join('; ');

@@ -155,6 +155,26 @@ describe('run', () => {
     expect(statuses).toEqual(['copy ok', 'triad crashed', 'triad ok', 'gemm ok', 'gemv ok']);
   });
 
+  // biome-ignore format: a table is read in columns
+  test.each([
+    ['compile',   'failed',  'KERNEL_COMPILE',       /failed: kernel stream does not compile/, 'a shader that its driver refuses'],
+    ['no_memory', 'failed',  'KERNEL_OUT_OF_MEMORY', /failed: out of memory: buffer a/,        'buffers that do not fit'],
+    ['kill',      'crashed', 'KERNEL_KILLED',        /crashed: its process ended/,              'a process that the system ends'],
+  ] as const)('%s is a row of its own, the rest goes on, and the exit code says so', async (deed, status, error_code, words, _why) => {
+    const script: KernelScript = { ...everything, kernels: { ...everything.kernels, gemv: [deed, 'ok'] } };
+    const { out, code } = await kernels(['run', '--spec', 'gemv f32 m=8 k=8', '--run', `e-${deed}`, '--quiet'], script);
+    expect(code).toBe(1);
+    expect(out.join('\n')).toMatch(words);
+    const { rows, sessions } = kernelsOf(join(folder, `e-${deed}`));
+    expect(rows.filter(({ kernel }) => kernel === 'gemv').map((row) => [row.status, row.error_code, row.time_mean_ns !== null])).toEqual([
+      [status, error_code, false],
+      ['ok', null, true],
+    ]);
+    expect(sessions).toMatchObject([{ ended: 'done' }]);
+    const shown = await kernels(['roofline', `e-${deed}`]);
+    expect(shown.code).toBe(0);
+  });
+
   test('an interruption keeps what was measured', async () => {
     const stopping = new AbortController();
     const { io, result } = recordedIo({ cwd: folder, signal: stopping.signal });
@@ -180,7 +200,8 @@ describe('run', () => {
 
   // biome-ignore format: a table is read in columns
   test.each([
-    [['run', '--device', 'cuda:0'],                     'there is no device "cuda:0"; there is cpu:0',                 'a device that is not here'],
+    [['run', '--device', 'cuda:0'],                     'there is no device "cuda:0"; there is cpu:0; cuda: no library', 'a device whose backend is not here'],
+    [['run', '--device', 'cpu:9'],                      'there is no device "cpu:9"; there is cpu:0',                  'a device that is not here'],
     [['run', '--model', 'qwen3-9b'],                    'no kernels of model "qwen3-9b"',                              'a model that nobody knows'],
     [['run', '--model', 'granite-4.0-h-tiny'],          'has state-space layers',                                      'layers without a kernel'],
     [['run', '--spec', 'gem f32'],                      'no kernel is called "gem"',                                   'a slip'],
