@@ -13,7 +13,7 @@ import { answerChain, chainItems, writeChain } from './serve.js';
 /** Parameters of `tiny_transformer`. */
 export const TinyTransformerParams = z.strictObject({
   sft_steps: z.int().min(0).max(100_000).default(40).describe('Steps of supervised training'),
-  sft_updates: z.int().min(1).max(10_000).default(60).describe('Updates in each of them'),
+  sft_updates: z.int().min(1).max(10_000).default(40).describe('Updates in each of them'),
   worked: z.int().min(1).max(1_000_000).default(4000).describe('Worked solutions there are to learn from'),
   batch: z.int().min(1).max(4096).default(16).describe('Worked solutions an update'),
   lr: z.number().gt(0).max(1).default(0.002).describe('Step length of supervised training, at its highest'),
@@ -33,7 +33,7 @@ export const TinyTransformerParams = z.strictObject({
     .number()
     .gt(0)
     .max(1)
-    .default(0.0004)
+    .default(0.0003)
     .describe('Step length of learning from outcomes, at its highest'),
   clip: z
     .number()
