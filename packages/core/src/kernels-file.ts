@@ -27,8 +27,8 @@ export const activationTypes = ['f32', 'f16', 'bf16'] as const;
 /** One of `activationTypes`. */
 export type ActivationType = (typeof activationTypes)[number];
 
-/** Types that weights are kept in. */
-export const weightTypes = [...activationTypes, 'int8', 'int4'] as const;
+/** Types that weights are kept in; `int4_zeros` has a zero point beside the scale of each group. */
+export const weightTypes = [...activationTypes, 'int8', 'int4', 'int4_zeros'] as const;
 /** One of `weightTypes`. */
 export type WeightType = (typeof weightTypes)[number];
 
@@ -60,7 +60,9 @@ export const Kernels = z
     weights: z
       .enum(weightTypes)
       .default('f16')
-      .describe('Type of the weights: the one that the engine loads, `int8` for Q8_0, `int4` for Q4'),
+      .describe(
+        'Type of the weights: the one that the engine loads, `int8` for Q8_0, `int4` for Q4_0, `int4_zeros` (a zero point for each group) for Q4_1, AWQ and GPTQ',
+      ),
     head_weights: z
       .enum(weightTypes)
       .optional()

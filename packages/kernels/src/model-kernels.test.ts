@@ -58,6 +58,8 @@ test.each([
   [{ batch: 32 },                                    'q',         { kind: 'gemv', batch: 32 },            'as many as a GEMV takes'],
   [{ weights: 'int4', batch: 64 },                   'q',         { kind: 'int4_gemv', batch: 64 },       'int4 has no GEMM'],
   [{ weights: 'int4' },                              'attention', { dtype: 'f16' },                         'the cache is not int4'],
+  [{ weights: 'int4' },                              'q',         { zero_points: false },                'one zero for all, as Q4_0 has it'],
+  [{ weights: 'int4_zeros' },                        'q',         { kind: 'int4_gemv', zero_points: true }, 'a zero point for each group, as Q4_1'],
   [{ weights: 'int4', head_weights: 'int8' },        'head',      { kind: 'gemv', dtype: 'int8' },        'a head of its own type'],
   [{ weights: 'int8', activations: 'f32' },          'norm',      { dtype: 'f32' },                         'as told'],
   [{ phase: 'prefill' },                             'q',         { kind: 'gemm', n: 1024 },              'a prompt of tokens'],
@@ -114,6 +116,7 @@ describe('experts', () => {
 test.each([
   [{ facts: { ...facts, attention: { kind: 'hybrid' } } }, 'model m has state-space layers, which no kernel stands for'],
   [{ phase: 'prefill', weights: 'int4' },                  'prefill of m with int4 weights has no kernel'],
+  [{ phase: 'prefill', head_weights: 'int4_zeros' },       'prefill of m with int4_zeros weights has no kernel'],
 ] as const)('%o is refused', (change, message) => {
   expect(() => modelKernels({ ...step, ...change })).toThrow(message);
 });

@@ -60,8 +60,9 @@ export function modelKernels(step: ModelStep): ModelKernel[] {
       'INPUT_INVALID',
       `model ${model} has state-space layers, which no kernel stands for`,
     );
-  if (phase === 'prefill' && [weights, step.head_weights].includes('int4'))
-    throw new PerwattError('INPUT_INVALID', `prefill of ${model} with int4 weights has no kernel`, {
+  const int4 = [weights, step.head_weights].find(isInt4);
+  if (phase === 'prefill' && int4 !== undefined)
+    throw new PerwattError('INPUT_INVALID', `prefill of ${model} with ${int4} weights has no kernel`, {
       hint: 'Give another type with `--weights`, or leave prefill out.',
     });
   return joined([...normPieces(step), ...attentionPieces(step), ...feedForwardPieces(step), headPiece(step)]);
@@ -84,6 +85,8 @@ function typesOf({ weights, head_weights, activations }: ModelStep): Types {
   return { weights, head: head_weights ?? weights, activations: activations ?? own ?? 'f16' };
 }
 
+const isInt4 = (weights: WeightType | undefined): boolean => weights === 'int4' || weights === 'int4_zeros';
+
 /** Vectors that each matrix of weights is multiplied with. */
 const vectorsOf = ({ phase, batch, context }: ModelStep): number =>
   phase === 'decode' ? batch : batch * context;
@@ -97,8 +100,8 @@ interface Product {
 }
 
 function product({ weights, activations, m, k, vectors }: Product): KernelSpec {
-  if (weights === 'int4') {
-    const group = { group: INT4_GROUP, scales: 'f16', zero_points: false } as const;
+  if (weights === 'int4' || weights === 'int4_zeros') {
+    const group = { group: INT4_GROUP, scales: 'f16', zero_points: weights === 'int4_zeros' } as const;
     return { kind: 'int4_gemv', dtype: activations, m, k, batch: vectors, ...group };
   }
   return vectors <= GEMV_MOST_BATCH
