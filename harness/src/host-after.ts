@@ -41,7 +41,7 @@ export function withHostAfter(cell: Cell, { run, plan, sitting, after }: HostAft
     cell: changed,
     protocol: plan.protocol,
     quick: plan.matrix.protocol === 'quick',
-    queries: countQueries(run.readQueries(cell.id).rows),
+    queries: countQueries(run.readQueries(cell.id).rows, () => run.readCalls(cell.id).rows),
     expected: cell.dataset.items.length * repeatsMade(changed),
   });
   return { ...changed, verdict };

@@ -65,10 +65,23 @@ const judge = ({ queries: rows = queries(100), ...change }: Change = {}) =>
     cell: cell(),
     protocol: protocols.strict,
     quick: false,
-    queries: countQueries(rows),
+    queries: countQueries(rows, () => calls),
     expected: 100,
     ...change,
   });
+
+const call = (error_kind: string | null, error_message: string | null) => ({
+  status: error_kind === null ? ('ok' as const) : ('http_error' as const),
+  error_kind,
+  error_message,
+});
+const calls = [
+  call('timeout', 'slow'),
+  call(null, null),
+  call(null, null),
+  call('http_404', 'no such path /x'),
+  call('http_404', 'no such path /x'),
+];
 
 const failed = (n: number) => [...queries(100 - n), ...queries(n, { status: 'failed', verdict: 'error' })];
 const drifted = [baseline('loaded_idle', 'before', 10), baseline('loaded_idle', 'after', 12)];
@@ -105,11 +118,22 @@ test.each<[change: Change, state: string, codes: string[], why: string]>([
   expect([verdict.state, verdict.reasons.map((r) => r.code)]).toEqual([state, codes]);
 });
 
+test('calls are read for their failures only where a query failed, and long messages are cut', () => {
+  const unread = () => {
+    throw new Error('calls were read');
+  };
+  expect(countQueries(queries(3), unread).why).toBeNull();
+  expect(countQueries(failed(3), () => []).why).toBeNull();
+  const long = countQueries(failed(3), () => [call('http_500', 'x'.repeat(900))]).why;
+  expect(long).toMatch(/^http_500: x{100,}…$/);
+  expect(long?.length).toBeLessThan(220);
+});
+
 test('every reason says what is the matter with its figures', () => {
   const verdict = judge({ quick: true, queries: failed(6), cell: cell({ ledgers: [] }) });
   expect(verdict.reasons.map((r) => r.text)).toEqual([
     'protocol quick: 60 s baselines, 5 repeats',
-    '6 of 100 queries failed',
+    '6 of 100 queries failed, mostly by http_404: no such path /x',
     'no power source was read',
   ]);
   expect(verdict.reasons.every((r) => r.fix === null || /^[A-Z].*\.$/.test(r.fix))).toBe(true);

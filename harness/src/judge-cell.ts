@@ -1,4 +1,4 @@
-import { isElsewhere, type QueryRow } from '@perwatt/core';
+import { type CallRow, isElsewhere, type QueryRow } from '@perwatt/core';
 import {
   type Baseline,
   type BaselinePower,
@@ -26,13 +26,38 @@ export interface QueryCounts {
   readonly count: number;
   readonly failed: number;
   readonly unscored: number;
+  /** What most of the failed calls say of themselves; null where nothing failed. */
+  readonly why: string | null;
 }
 
-export const countQueries = (queries: readonly Pick<QueryRow, 'status' | 'verdict'>[]): QueryCounts => ({
-  count: queries.length,
-  failed: queries.filter((q) => q.status === 'failed' || q.verdict === 'error').length,
-  unscored: queries.filter((q) => q.verdict === 'unscored').length,
-});
+type FailedCall = Pick<CallRow, 'status' | 'error_kind' | 'error_message'>;
+
+/** Counts how queries ended. `callsOf` gives the calls of the cell; they are read only where something failed. */
+export function countQueries(
+  queries: readonly Pick<QueryRow, 'status' | 'verdict'>[],
+  callsOf: () => readonly FailedCall[],
+): QueryCounts {
+  const failed = queries.filter((q) => q.status === 'failed' || q.verdict === 'error').length;
+  return {
+    count: queries.length,
+    failed,
+    unscored: queries.filter((q) => q.verdict === 'unscored').length,
+    why: failed === 0 ? null : usualFailure(callsOf()),
+  };
+}
+
+const LONGEST = 200;
+
+function usualFailure(calls: readonly FailedCall[]): string | null {
+  const times = new Map<string, number>();
+  for (const { status, error_kind, error_message } of calls) {
+    if (status === 'ok') continue;
+    const text = [error_kind ?? status, error_message].filter((part) => part !== null).join(': ');
+    times.set(text, (times.get(text) ?? 0) + 1);
+  }
+  const [usual] = [...times].toSorted(([, a], [, b]) => b - a)[0] ?? [];
+  return usual === undefined || usual.length <= LONGEST ? (usual ?? null) : `${usual.slice(0, LONGEST)}…`;
+}
 
 interface Finding extends VerdictReason {
   readonly weight: 'flag' | 'strict' | 'invalid';
@@ -91,13 +116,13 @@ function* protocolFindings({ cell, protocol, quick }: JudgeInput) {
   }
 }
 
-function* queryFindings({ queries: { count, failed, unscored }, expected }: JudgeInput) {
+function* queryFindings({ queries: { count, failed, unscored, why }, expected }: JudgeInput) {
   if (count < expected) {
     yield flag('incomplete', `${count} of ${expected} queries`, 'Continue with `perwatt run --resume`.');
   }
   if (count === 0) return;
   const share = (n: number) => n / count;
-  const text = `${failed} of ${count} queries failed`;
+  const text = `${failed} of ${count} queries failed${why === null ? '' : `, mostly by ${why}`}`;
   if (share(failed) > 0.05) yield fatal('failed_queries', text, 'Mend the endpoint and run the cell again.');
   else if (share(failed) > 0.01)
     yield flag('failed_queries', text, 'Mend the endpoint and run the cell again.');

@@ -142,7 +142,7 @@ export function settleCell(cell: Cell, { run, plan, sitting, live }: SettleInput
       cell: merged,
       protocol: plan.protocol,
       quick: plan.matrix.protocol === 'quick',
-      queries: countQueries(queries),
+      queries: countQueries(queries, () => run.readCalls(cell.id).rows),
       expected,
     }),
   };

@@ -88,7 +88,7 @@ function judged(run: RunFolder, cell: CellFile, expected: number): CellFile {
     const status = batch.text('status');
     for (let i = 0; i < batch.rows; i++) if (status(i) === 'failed') failed += 1;
   });
-  const queries = { count, failed, unscored: 0 };
+  const queries = { count, failed, unscored: 0, why: null };
   return {
     ...cell,
     status: count >= expected ? 'done' : 'running',

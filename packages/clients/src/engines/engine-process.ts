@@ -50,7 +50,8 @@ export async function startEngineProcess(start: Start): Promise<EngineProcess> {
   ]);
   if (began === null || typeof began === 'string') {
     keeper.kill('SIGKILL');
-    const why = began ?? 'the process that watches over it ended';
+    const said = began ?? 'the process that watches over it ended';
+    const why = /\bENOENT$/.test(said) ? 'there is no such program on the PATH' : said;
     throw new PerwattError('SERVER_FAILED', `cannot run ${start.argv[0] ?? ''}: ${why}`, {
       hint: 'Check that the program is installed and on the PATH; `command` of the engine says which is run.',
     });
