@@ -20,7 +20,16 @@ export interface TrainStamps {
 
 /** What a training thread says. */
 export type TrainMessage =
+  /** It takes jobs now; `at_ns` is when its code was loaded. */
+  | { readonly kind: 'ready'; readonly at_ns: Instant }
+  /** Votes were counted and code was warmed up: neither training nor evaluation. */
+  | { readonly kind: 'aside'; readonly stamps: TrainStamps }
+  /** The job has ended. */
+  | { readonly kind: 'done' }
   | { readonly kind: 'step'; readonly record: StepRecord; readonly stamps: TrainStamps }
   | { readonly kind: 'eval'; readonly record: EvalRecord; readonly stamps: TrainStamps }
   | { readonly kind: 'checkpoint'; readonly checkpoint: Checkpoint }
   | { readonly kind: 'failed'; readonly error: CarriedError };
+
+/** What a thread says of a job while it lasts. */
+export type JobMessage = Exclude<TrainMessage, { readonly kind: 'ready' | 'done' | 'failed' }>;

@@ -5,9 +5,10 @@ import { type HarnessDeps, openPowerLog } from '@perwatt/harness';
 import { type Checkpoint, parseCheckpoint, phaseEnds, recipeById, restoreTrainer } from '@perwatt/recipes';
 import type { TrainingFacts, TrainingRun } from '@perwatt/records';
 import type { Io } from './io.js';
-import type { TrainMessage } from './train-messages.js';
+import type { JobMessage } from './train-messages.js';
 import { openTrainRows, type TrainRows } from './train-rows.js';
-import { trainThread } from './train-thread.js';
+import { meterIdle, type OpenSitting, openSitting } from './train-sitting.js';
+import { openTrainThread, type TrainThread } from './train-thread.js';
 
 /** How a seed fares, for a display. */
 export interface SeedProgress {
@@ -28,6 +29,8 @@ export interface TrainSession {
   /** Names of power sources, an empty list for none; the best present where undefined. */
   readonly sources: readonly string[] | undefined;
   readonly period_ms: number | undefined;
+  /** How long the idle host is metered before and after, ms; 0 for not at all. */
+  readonly idle_ms: number;
   readonly onProgress: (progress: SeedProgress) => void;
 }
 
@@ -58,29 +61,29 @@ export async function trainRun(run: TrainingRun, session: TrainSession): Promise
     openStream: deps.openPowerStream,
   });
   const looking = setInterval(() => power.drain(), 1000);
-  const sitting = run.manifest.sittings.length;
-  const started = deps.clock.now();
-  const clock = { boot_id, at_ns: String(started), wall_time: deps.wallTime().toISOString() };
-  const before = run.manifest.sittings;
-  const own = { sitting, boot_id, start_ns: String(power.mark() ?? started), end_ns: null, threads };
-  run.updateManifest({
-    status: 'running',
-    clocks: [...run.manifest.clocks, clock],
-    sittings: [...before, own],
-  });
-  const rows = openTrainRows(run, sitting);
+  const idling = {
+    power,
+    clock: deps.clock,
+    idle_ms: sources.length === 0 ? 0 : session.idle_ms,
+    signal: io.signal,
+  };
+  const idle = await meterIdle('before', idling);
+  const wall_time = deps.wallTime().toISOString();
+  const start_ns = String(power.mark() ?? deps.clock.now());
+  const sitting = openSitting(run, { boot_id, start_ns, threads, idle, wall_time });
+  const rows = openTrainRows(run, sitting.sitting);
+  const openLine = (signal: AbortSignal) => openTrainLine(run, { rows, sitting, session, signal });
   try {
-    await eachOn(threads, jobs, (job, signal) => trainJob(run, job, { rows, session, signal }), io.signal);
+    await eachOn(threads, jobs, openLine, io.signal);
+    sitting.end(String(power.mark() ?? deps.clock.now()));
+    sitting.addIdle(await meterIdle('after', idling));
   } finally {
     clearInterval(looking);
-    const end_ns = String(deps.clock.now());
+    sitting.end(String(deps.clock.now()));
     power.mark();
     power.close();
     rows.close();
-    run.updateManifest({
-      status: jobsOf(run).length === 0 ? 'done' : 'interrupted',
-      sittings: [...before, { ...own, end_ns }],
-    });
+    run.updateManifest({ status: jobsOf(run).length === 0 ? 'done' : 'interrupted' });
   }
   return run.manifest.status === 'done' ? 'done' : 'interrupted';
 }
@@ -126,19 +129,40 @@ function readCheckpoint(
   return checkpoint;
 }
 
-interface JobPlace {
+interface LinePlace {
   readonly rows: TrainRows;
+  readonly sitting: OpenSitting;
   readonly session: TrainSession;
   readonly signal: AbortSignal;
 }
 
-function trainJob(run: TrainingRun, { facts, seed, from }: SeedJob, { rows, session, signal }: JobPlace) {
+/** A thread that trains one seed after the other. */
+function openTrainLine(run: TrainingRun, { rows, sitting, session, signal }: LinePlace): Line<SeedJob> {
+  const start_ns = String(session.deps.clock.now());
+  const thread = openTrainThread(signal, (at_ns) =>
+    sitting.addAside({ kind: 'start', start_ns, end_ns: String(at_ns) }),
+  );
+  return {
+    work: (job) => trainJob(run, job, { rows, sitting, session, thread }),
+    close: () => thread.close(),
+  };
+}
+
+interface JobPlace extends Omit<LinePlace, 'signal'> {
+  readonly thread: TrainThread;
+}
+
+function trainJob(
+  run: TrainingRun,
+  { facts, seed, from }: SeedJob,
+  { rows, sitting, session, thread }: JobPlace,
+) {
   const owner = { training: facts.name, recipe: facts.recipe, seed };
   let accuracy: number | null = null;
   let evaluated: number | null = null;
   const tell = (step: number) =>
     session.onProgress({ training: facts.name, seed, step, steps: facts.steps, accuracy, evaluated });
-  const onMessage = (message: Exclude<TrainMessage, { kind: 'failed' }>) => {
+  const onMessage = (message: JobMessage) => {
     if (message.kind === 'step') {
       rows.addStep(owner, message.record, message.stamps);
       return tell(message.record.step);
@@ -150,10 +174,14 @@ function trainJob(run: TrainingRun, { facts, seed, from }: SeedJob, { rows, sess
       evaluated = step;
       return tell(step);
     }
+    if (message.kind === 'aside') {
+      const { start_ns, end_ns } = message.stamps;
+      return sitting.addAside({ kind: 'votes', start_ns: String(start_ns), end_ns: String(end_ns) });
+    }
     rows.flush();
     keepCheckpoint(run, { facts, seed, checkpoint: message.checkpoint });
   };
-  return trainThread({ recipe: facts.recipe, params: facts.params, seed, from }, onMessage, signal);
+  return thread.train({ recipe: facts.recipe, params: facts.params, seed, from }, onMessage);
 }
 
 /** Writes a checkpoint; of those before it only the untrained policy and the ends of phases stay. */
@@ -171,19 +199,30 @@ function keepCheckpoint(
   for (const step of before) rmSync(run.checkpointPath(facts.name, seed, step), { force: true });
 }
 
-/** Works on all items, so many side by side; the first failure ends the others and is thrown when they have ended. */
+/** Something that works on one item after the other. */
+interface Line<I> {
+  readonly work: (item: I) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Works on all items in so many lines; the first failure ends the others and is thrown when they have ended. */
 async function eachOn<I>(
   width: number,
   items: readonly I[],
-  work: (item: I, signal: AbortSignal) => Promise<void>,
+  open: (signal: AbortSignal) => Line<I>,
   signal: AbortSignal,
 ): Promise<void> {
   const ending = new AbortController();
   const both = AbortSignal.any([signal, ending.signal]);
   const queue = [...items];
   const line = async () => {
-    for (let item = queue.shift(); item !== undefined && !both.aborted; item = queue.shift())
-      await work(item, both);
+    const own = open(both);
+    try {
+      for (let item = queue.shift(); item !== undefined && !both.aborted; item = queue.shift())
+        await own.work(item);
+    } finally {
+      await own.close();
+    }
   };
   const lines = Array.from({ length: Math.min(width, items.length) }, () =>
     line().catch((error: unknown) => {

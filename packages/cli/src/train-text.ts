@@ -25,15 +25,25 @@ export function accountLines({ accounts, energy, manifest, torn }: TrainingRepor
   const joules = (value: number) => `${mark}${formatJoules(value)}`;
   return [
     ...accounts.flatMap((account) => trainingLines(account, joules)),
-    ...energy.ledgers.map(({ domain, meter_j, steps_j, evals_j, other_j, reason }) =>
-      meter_j === null || steps_j === null || evals_j === null || other_j === null
-        ? `${domain}: unknown: ${reason}`
-        : `${domain}: ${joules(meter_j)} = training ${joules(steps_j)} + evaluation ${joules(evals_j)} + other ${joules(other_j)}`,
-    ),
+    ...energy.ledgers.map((ledger) => ledgerLine(ledger, joules)),
     ...(energy.provenance === null ? ['nothing was metered'] : []),
     ...torn.map((text) => `warning: ${text}`),
     `run ${manifest.run_id}: ${manifest.status}`,
   ];
+}
+
+function ledgerLine(ledger: TrainingReport['energy']['ledgers'][number], joules: (value: number) => string) {
+  const { domain, meter_j, steps_j, evals_j, start_j, votes_j, other_j, reason } = ledger;
+  if (meter_j === null) return `${domain}: unknown: ${reason}`;
+  const parts = [
+    ['training', steps_j],
+    ['evaluation', evals_j],
+    ['starting threads', start_j],
+    ['votes and warm-up', votes_j],
+    ['other', other_j],
+  ] as const;
+  const texts = parts.map(([name, part]) => `${name} ${part === null ? 'unknown' : joules(part)}`);
+  return `${domain}: ${joules(meter_j)} = ${texts.join(' + ')}`;
 }
 
 function trainingLines(account: TrainingAccount, joules: (value: number) => string): string[] {
@@ -47,6 +57,7 @@ function trainingLines(account: TrainingAccount, joules: (value: number) => stri
     `${facts.name}: ${facts.title}, ${facts.seeds.length} seeds × ${facts.steps} steps, ${effort}${cpu}`,
     `  accuracy            ${percent(account.accuracy_before)} → ${percent(account.accuracy_after)}: ${bounded(account.accuracy_gain_pp, points)} points`,
     `  training energy     ${bounded(account.training_energy_j, joules)}`,
+    `  net of idle host    ${bounded(account.training_net_j, joules)}`,
     `  evaluation energy   ${bounded(account.evaluation_energy_j, joules)}`,
     `  energy per point    ${bounded(account.energy_per_point_j, joules)}`,
     `  break-even          ${breakEvenText(account)}`,

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { messageOf, PerwattError } from '@perwatt/core';
 import { clock } from '@perwatt/native-power';
 import { recipeById, trainSeed } from '@perwatt/recipes';
+import type { CarriedError } from './power-thread-messages.js';
 import type { TrainJob, TrainMessage } from './train-messages.js';
 
-// Entry of a thread that trains one seed. What it computes depends on its job alone; stamps are taken around each piece.
+// Entry of a thread that trains seeds, one after the other. What it computes depends on each job alone; stamps are taken
+// around each piece.
 
 const say = (message: TrainMessage) => parentPort?.postMessage(message);
 
@@ -29,25 +31,25 @@ function train({ recipe: id, params, seed, from }: TrainJob): void {
     const cpu_ns = before === null || after === null ? null : after - before;
     const event = next.value;
     if (event.kind === 'checkpoint') say(event);
-    else if (event.kind !== 'aside') say({ ...event, stamps: { start_ns, end_ns, cpu_ns } });
+    else say({ ...event, stamps: { start_ns, end_ns, cpu_ns } });
     // The next piece begins where this one ended: telling of it is part of the work.
     start_ns = event.kind === 'checkpoint' ? clock.now() : end_ns;
     before = after;
   }
 }
 
-try {
-  train(workerData as TrainJob);
-} catch (error) {
-  say({
-    kind: 'failed',
-    error:
-      error instanceof PerwattError
-        ? { code: error.code, message: error.message, hint: error.hint }
-        : {
-            code: null,
-            message: error instanceof Error ? (error.stack ?? error.message) : messageOf(error),
-            hint: null,
-          },
-  });
+function errorOf(error: unknown): CarriedError {
+  if (error instanceof PerwattError) return { code: error.code, message: error.message, hint: error.hint };
+  const message = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
+  return { code: null, message, hint: null };
 }
+
+parentPort?.on('message', (job: TrainJob) => {
+  try {
+    train(job);
+    say({ kind: 'done' });
+  } catch (error) {
+    say({ kind: 'failed', error: errorOf(error) });
+  }
+});
+say({ kind: 'ready', at_ns: clock.now() });

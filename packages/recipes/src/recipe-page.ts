@@ -73,21 +73,26 @@ perwatt train compare runs/<run>:grpo runs/<run>:ovcsd
 perwatt train report runs/<run>                     # learning curves over joules, costs, claims
 \`\`\`
 
-Seeds are trained side by side, each in a thread of its own. What is computed depends on recipe, parameters and seed alone: rows
+Seeds are trained side by side, one after the other in each thread. What is computed depends on recipe, parameters and seed alone: rows
 are the same for any number of threads, and a training that was cut short goes on from its checkpoint as it would have. Only times and
 joules differ.
 
 ## What is counted
 
 - **Training energy**: from the first rollout to the last update, with verification, updates that were taken back, and teachers with
-  their replays. Evaluations stand apart, and so does what belongs to neither. The three add up to the meter.
+  their replays. Evaluations stand apart, and so do starting threads, counting votes with warming code up, and what belongs to
+  none of them. All add up to the meter.
+- **Net of the idle host**: the idle host is metered for \`--idle\` seconds before and after (3 unless told), and what it would have drawn
+  for the time that a training took is subtracted; threads side by side share that time as they share energy. Null without it. Energy
+  per point and break-even are gross.
 - **Gain**: accuracy after less before, on the same held-out items. With three seeds or more its 95 % interval is Student's t over the
   seeds' own differences; with fewer it is a bootstrap over items, and the spread between seeds is not in it.
 - **Energy per point**: training energy of one seed over the mean gain in percentage points, only where the interval of the gain lies
   above 0; otherwise it reads *no significant gain*.
 - **Break-even**: queries after which the training of one seed has paid for itself: its joules over what a query saves against the
   cheapest *untrained* strategy that is as accurate, which is the plurality of 1, 3, 5, 9, 17 or 33 attempts. Null, with the reason,
-  where none of them is, or nothing is saved.
+  where none of them is, or nothing is saved. Policies of \`sat\`, \`ovcsd\`, \`grpo\` and \`unverified_distill\` act in an environment: their
+  attempts have no answer to vote on, so that one attempt before training is all they are compared with.
 - **Effort to a target**: where the moving average of a seed's accuracy first reaches the target and stays for as many evaluations.
 - Threads that work at once share the energy of that time equally. Without a counter joules are estimated from CPU load, marked ~.
 

@@ -61,6 +61,8 @@ export interface TrainingAccount {
   readonly cpu_s: number | null;
   /** Of all seeds: rollouts, verification, rejected updates, teachers. Bounds are the sensor's. */
   readonly training_energy_j: TrainingFigure;
+  /** The same less what the idle host draws for the time that it took; null where no idle baseline was metered. */
+  readonly training_net_j: TrainingFigure;
   readonly evaluation_energy_j: TrainingFigure;
   readonly accuracy_before: number | null;
   readonly accuracy_after: number | null;
@@ -137,6 +139,7 @@ function accountOf(facts: TrainingFacts, rows: OwnRows): TrainingAccount {
     },
     cpu_s: rows.steps.every(({ cpu_ns }) => cpu_ns !== null) ? sums((row) => (row.cpu_ns ?? 0) / 1e9) : null,
     training_energy_j: training,
+    training_net_j: netOf(wholeKey('step', facts.name), rows.energy),
     evaluation_energy_j: evaluation,
     accuracy_before: before,
     accuracy_after: after,
@@ -258,6 +261,12 @@ function joulesOf(key: string, energy: TrainingEnergy): TrainingFigure {
   return { value: energy_j, lo: lo_j, hi: hi_j, reason: null };
 }
 
+function netOf(key: string, { net, net_reason }: TrainingEnergy): TrainingFigure {
+  const found = net.get(key);
+  if (found === undefined) return missing(net_reason ?? 'nothing was trained');
+  return { value: found.energy_j, lo: found.lo_j, hi: found.hi_j, reason: null };
+}
+
 /** Text of a cell whose gain may be nothing. */
 export const NO_GAIN = 'no significant gain';
 
@@ -303,7 +312,7 @@ function breakEven({ gain, training, ends, energy, after }: BreakEvenInput): Bre
   if (training.value === null || training.lo === null || training.hi === null)
     return no(training.reason ?? 'unknown');
   const k = cheapestVotes(ends, after);
-  if (k === null) return no('no untrained strategy that was tried is as accurate');
+  if (k === null) return no(noneAsAccurate(votesOf(ends)));
   const [own, theirs] = [queryJoules(ends, 'last', energy), queryJoules(ends, 'first', energy)];
   if (own === null || theirs === null) return no('energy of a query is unknown');
   const saved = k * theirs - own;
@@ -323,6 +332,14 @@ function breakEven({ gain, training, ends, energy, after }: BreakEvenInput): Bre
     },
     break_even_against: against,
   };
+}
+
+/** Why nothing untrained is as accurate as the trained policy. */
+function noneAsAccurate(votes: readonly { readonly k: number; readonly accuracy: number }[]): string {
+  const best = votes.reduce<number>((most, { accuracy }) => Math.max(most, accuracy), 0);
+  if (votes.length === 0)
+    return 'nothing untrained is as accurate: one attempt is not, and attempts have no answer to vote on';
+  return `nothing untrained that was tried is as accurate: up to ${votes.at(-1)?.k} votes reach ${(100 * best).toFixed(0)} %`;
 }
 
 /** The fewest attempts of the untrained policy that reach an accuracy; null where none that were counted do. */

@@ -8,6 +8,8 @@ import {
   type Window,
 } from '@perwatt/metrics';
 import type { PowerFileSeries, TrainingRun, TrainingSitting } from '@perwatt/records';
+import { netsOf } from './net-shares.js';
+import { sharedTime } from './shared-time.js';
 
 /** Energy with the bounds of the sensors, J; null with a reason where it can't be told. */
 export interface TrainingJoules {
@@ -16,13 +18,18 @@ export interface TrainingJoules {
   readonly hi_j: number | null;
 }
 
-/** The meter of one domain over all sittings. Conservation: `steps_j + evals_j + other_j = meter_j`. */
+/**
+ * The meter of one domain over all sittings. Conservation: `steps_j + evals_j + start_j + votes_j + other_j = meter_j`.
+ */
 export interface TrainingLedger {
   readonly domain: string;
   readonly meter_j: number | null;
   readonly steps_j: number | null;
   readonly evals_j: number | null;
-  /** While nobody trained or evaluated: writing checkpoints, starting threads. */
+  /** Starting threads, and counting votes and warming code up; 0 in runs that did not note them. */
+  readonly start_j: number | null;
+  readonly votes_j: number | null;
+  /** While none of these was at work: writing checkpoints, waiting. */
   readonly other_j: number | null;
   readonly reason: string | null;
 }
@@ -35,6 +42,10 @@ export interface TrainingEnergy {
    */
   readonly parts: ReadonlyMap<string, TrainingJoules>;
   readonly ledgers: readonly TrainingLedger[];
+  /** Of all steps and all evaluations of a training, by `wholeKey`, less the idle host for the time they shared. */
+  readonly net: ReadonlyMap<string, TrainingJoules>;
+  /** Why there is no net energy; null where there is. */
+  readonly net_reason: string | null;
   /** `estimated`, `counter` …; null where nothing was metered. */
   readonly provenance: string | null;
   /** Why there is none, in words; null where there is. */
@@ -65,10 +76,14 @@ export interface TrainingRows {
 
 const none = (reason: string): TrainingEnergy => ({
   parts: new Map(),
+  net: new Map(),
+  net_reason: reason,
   ledgers: [],
   provenance: null,
   reason,
 });
+
+const NO_BASELINE = 'no idle baseline was metered';
 
 /**
  * Shares the energy of every sitting out to the steps and evaluations that were at work, threads side by side in equal
@@ -79,29 +94,37 @@ export function trainingEnergy(run: TrainingRun, rows: TrainingRows): TrainingEn
   const boundary = boundaryOf(files.flatMap(({ domains }) => domains));
   if (boundary === null) return none('nothing was metered');
   const parts = new Map<string, TrainingJoules>();
+  const net = new Map<string, TrainingJoules>();
+  let net_reason: string | null = null;
   const ledgers = boundary.domains.map((domain): TrainingLedger => {
     const shares = run.manifest.sittings.map((sitting) =>
       sittingShare({ rows, files, domain: domain.id, sitting }),
     );
-    for (const { queries, wholes } of shares)
+    for (const { queries, wholes, nets } of shares) {
       for (const [key, own] of [...queries, ...wholes]) addPart(parts, key, own);
+      if (nets === null) net_reason = NO_BASELINE;
+      for (const [key, own] of nets ?? []) addPart(net, key, own);
+    }
     return ledgerOf(domain.id, shares);
   });
   const { provenance } = boundary;
   const broken = ledgers.find(({ reason }) => reason !== null);
   return broken === undefined
-    ? { parts, ledgers, provenance, reason: null }
+    ? { parts, net: net_reason === null ? net : new Map(), net_reason, ledgers, provenance, reason: null }
     : { ...none(`${broken.domain}: ${broken.reason}`), ledgers, provenance };
 }
 
 interface Share extends Pick<Attribution, 'queries' | 'unattributed_j' | 'reason'> {
   readonly meter_j: number | null;
   readonly wholes: Attribution['queries'];
+  /** Null without an idle baseline. */
+  readonly nets: ReturnType<typeof netsOf>;
 }
 
 const noShare: Share = {
   queries: new Map(),
   wholes: new Map(),
+  nets: new Map(),
   unattributed_j: 0,
   meter_j: 0,
   reason: null,
@@ -115,15 +138,25 @@ interface SharedSitting {
 }
 
 function sittingShare({ rows, files, domain, sitting }: SharedSitting): Share {
-  const spans = spansOf(rows, sitting.sitting);
+  const spans = [...spansOf(rows, sitting.sitting), ...asideSpans(sitting)];
   const window = windowOf(sitting, spans);
   const series = window && seriesOf(files, { domain, boot_id: sitting.boot_id, window });
   if (window === null) return noShare;
   if (series === null) return { ...noShare, unattributed_j: null, meter_j: null, reason: 'not_covered' };
   const { queries, unattributed_j, meter, reason } = attribute(series, spans, window);
-  const wholes = attribute(series, joinedSpans(rows, sitting.sitting), window).queries;
-  return { queries, wholes, unattributed_j, meter_j: meter.energy_j, reason };
+  const joint = [...joinedSpans(rows, sitting.sitting), ...asideSpans(sitting)];
+  const wholes = attribute(series, joint, window).queries;
+  const nets = netsOf(wholes, { series, window, idle: sitting.idle ?? [], seconds: sharedTime(joint) });
+  return { queries, wholes, nets, unattributed_j, meter_j: meter.energy_j, reason };
 }
+
+/** Spans of what was neither training nor evaluation. */
+const asideSpans = ({ sitting, asides = [] }: TrainingSitting): CallSpan[] =>
+  asides.map(({ kind, start_ns, end_ns }, i) => ({
+    query_id: `${kind} ${sitting} ${i}`,
+    start: instant(BigInt(start_ns)),
+    end: instant(BigInt(end_ns)),
+  }));
 
 /** Spans of whole trainings: pieces of a seed that follow one another without a gap are one. */
 function joinedSpans({ steps, evals }: TrainingRows, sitting: number): CallSpan[] {
@@ -152,7 +185,17 @@ function joined(line: readonly CallSpan[]): CallSpan[] {
 
 function ledgerOf(domain: string, shares: readonly Share[]): TrainingLedger {
   const reason = shares.find((share) => share.reason !== null)?.reason ?? null;
-  if (reason !== null) return { domain, meter_j: null, steps_j: null, evals_j: null, other_j: null, reason };
+  if (reason !== null)
+    return {
+      domain,
+      meter_j: null,
+      steps_j: null,
+      evals_j: null,
+      start_j: null,
+      votes_j: null,
+      other_j: null,
+      reason,
+    };
   const sum = (of: (share: Share) => number) => shares.reduce((total, share) => total + of(share), 0);
   const partOf = (kind: string) =>
     sum(({ queries }) =>
@@ -163,6 +206,8 @@ function ledgerOf(domain: string, shares: readonly Share[]): TrainingLedger {
     meter_j: sum(({ meter_j }) => meter_j ?? 0),
     steps_j: partOf('step '),
     evals_j: partOf('eval '),
+    start_j: partOf('start '),
+    votes_j: partOf('votes '),
     other_j: sum(({ unattributed_j }) => unattributed_j ?? 0),
     reason: null,
   };

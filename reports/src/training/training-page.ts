@@ -68,13 +68,14 @@ function costTable(accounts: readonly TrainingAccount[], mark: string): Html {
     (
       own,
     ) => html`<tr><th scope="row">${own.facts.name}<br><small>${own.facts.title}, ${own.facts.seeds.length} seeds</small></th>
-<td class="n">${percent(own.accuracy_before)} → ${percent(own.accuracy_after)}</td>${figureCell(own.accuracy_gain_pp, signed)}${figureCell(own.training_energy_j, joules)}${figureCell(own.evaluation_energy_j, joules)}${figureCell(own.energy_per_point_j, joules)}<td class="n">${breakEven(own)}</td></tr>`,
+<td class="n">${percent(own.accuracy_before)} → ${percent(own.accuracy_after)}</td>${figureCell(own.accuracy_gain_pp, signed)}${figureCell(own.training_energy_j, joules)}${figureCell(own.training_net_j, joules)}${figureCell(own.evaluation_energy_j, joules)}${figureCell(own.energy_per_point_j, joules)}<td class="n">${breakEven(own)}</td></tr>`,
   );
   const heads = headsOf([
     'training',
     '>accuracy|held out',
     '>gain|points',
     '>training|all seeds',
+    '>net|of the idle host',
     '>evaluation|apart',
     '>energy per point|one seed',
     '>break-even|queries',
@@ -156,8 +157,8 @@ function claims(accounts: readonly TrainingAccount[]): Html {
     if (seen.has(facts.recipe)) return [];
     seen.add(facts.recipe);
     return facts.claims.map(
-      ({ text, status }) =>
-        html`<tr><th scope="row">${facts.recipe}</th><td>${text}</td><td>${claimTexts[status]}</td></tr>`,
+      ({ text, status, note }) =>
+        html`<tr><th scope="row">${facts.recipe}</th><td>${text}${note === undefined ? html`` : html`<br><small>${note}</small>`}</td><td>${claimTexts[status]}</td></tr>`,
     );
   });
   if (rows.length === 0) return html``;
@@ -197,13 +198,22 @@ function ledgers(reports: readonly TrainingReport[], mark: string): Html {
   const rows = reports.flatMap(({ manifest, energy }) =>
     energy.ledgers.map(
       (own) =>
-        html`<tr><th scope="row">${manifest.run_id}<br><small>${own.domain}, ${energy.provenance ?? 'unknown'}</small></th><td class="n">${joules(own.meter_j)}</td><td class="n">${joules(own.steps_j)}</td><td class="n">${joules(own.evals_j)}</td><td class="n">${joules(own.other_j)}</td><td>${own.reason ?? ''}</td></tr>`,
+        html`<tr><th scope="row">${manifest.run_id}<br><small>${own.domain}, ${energy.provenance ?? 'unknown'}</small></th><td class="n">${joules(own.meter_j)}</td><td class="n">${joules(own.steps_j)}</td><td class="n">${joules(own.evals_j)}</td><td class="n">${joules(own.start_j)}</td><td class="n">${joules(own.votes_j)}</td><td class="n">${joules(own.other_j)}</td><td>${own.reason ?? ''}</td></tr>`,
     ),
   );
   if (rows.length === 0)
     return html`<section><h2>Where the energy went</h2><p class="soft">Nothing was metered.</p></section>`;
-  const heads = headsOf(['run', '>meter', '>training steps', '>evaluations', '>neither', 'unknown because']);
+  const heads = headsOf([
+    'run',
+    '>meter',
+    '>training steps',
+    '>evaluations',
+    '>starting|threads',
+    '>votes|and warm-up',
+    '>other',
+    'unknown because',
+  ]);
   return html`<section><h2>Where the energy went</h2>
 ${scrollTable(heads, rows, { label: 'Energy by what it was spent on' })}
-<p class="soft small">The parts add up to the meter. Threads that train side by side share the energy of the time they share.</p></section>`;
+<p class="soft small">The parts add up to the meter. Votes: what more attempts of the policy reach before and after training, and a first evaluation that only warms code up. Threads that train side by side share the energy of the time they share.</p></section>`;
 }

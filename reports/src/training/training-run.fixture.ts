@@ -29,6 +29,17 @@ export interface MadeRun {
   readonly seeds: readonly MadeSeed[];
   /** Ends of the sittings, ms; null for one that was killed. Each begins where the one before ended. */
   readonly sittings?: readonly { readonly from: number; readonly to: number | null }[];
+  /** What each sitting noted beside its rows, ms. */
+  readonly asides?: readonly {
+    readonly kind: 'start' | 'votes';
+    readonly from: number;
+    readonly to: number;
+  }[];
+  readonly idle?: readonly {
+    readonly when: 'before' | 'after';
+    readonly from: number;
+    readonly to: number;
+  }[];
   /** False for a run without a meter. */
   readonly metered?: boolean;
 }
@@ -46,11 +57,18 @@ const factsOf = (own: MadeRun['trainings'][number]): TrainingFacts => ({
   ...own,
 });
 
+const spanText = ({ from, to }: { readonly from: number; readonly to: number }) => ({
+  start_ns: String(BigInt(from) * MS),
+  end_ns: String(BigInt(to) * MS),
+});
+
 /** A training run on disk whose meter shows 10 W all the time, from −1 s to 60 s; deleted when the test ends. */
 export function madeRun({
   trainings,
   seeds,
   sittings = [{ from: 0, to: 10_000 }],
+  asides,
+  idle,
   metered = true,
 }: MadeRun): TrainingRun {
   const root = mkdtempSync(join(tmpdir(), 'perwatt-training-'));
@@ -84,6 +102,8 @@ export function madeRun({
       start_ns: String(BigInt(from) * MS),
       end_ns: to === null ? null : String(BigInt(to) * MS),
       threads: 2,
+      ...(asides && { asides: asides.map(({ kind, ...own }) => ({ kind, ...spanText(own) })) }),
+      ...(idle && { idle: idle.map(({ when, ...own }) => ({ when, ...spanText(own) })) }),
     })),
     segments: [],
   });

@@ -58,6 +58,40 @@ describe('energy of a training', () => {
     expect(sum(wholes)).toBeCloseTo(sum(parts), 9);
   });
 
+  test('has the starts of threads and the counting of votes apart, and still adds up', () => {
+    const report = reportOf(
+      madeRun({
+        trainings: [{ name: 'a' }],
+        seeds: [seedOf(0)],
+        asides: [
+          { kind: 'start', from: 6000, to: 7500 },
+          { kind: 'votes', from: 7500, to: 8000 },
+          { kind: 'votes', from: 4000, to: 5000 },
+        ],
+      }),
+    );
+    const [ledger] = report.energy.ledgers;
+    expect(ledger).toMatchObject({ start_j: expect.closeTo(15, 9), votes_j: expect.closeTo(10, 9) });
+    expect(report.accounts[0]?.training_energy_j.value).toBeCloseTo(35, 9);
+    const { steps_j, evals_j, start_j, votes_j, other_j, meter_j } = ledger!;
+    expect(steps_j! + evals_j! + start_j! + votes_j! + other_j!).toBeCloseTo(meter_j!, 9);
+  });
+
+  test('is net of what the idle host draws for the time that it shared, where that was metered', () => {
+    const made: MadeRun = { trainings: [{ name: 'a' }], seeds: [seedOf(0)] };
+    const net = accountOf({ ...made, idle: [{ when: 'after', from: 20_000, to: 23_000 }] }).training_net_j;
+    // The meter shows 10 W whether something is at work or not.
+    expect(net.value).toBeCloseTo(0, 9);
+    expect(net.lo! <= 0 && net.hi! >= 0).toBe(true);
+    expect(accountOf(made).training_net_j).toEqual({
+      value: null,
+      lo: null,
+      hi: null,
+      reason: 'no idle baseline was metered',
+    });
+    expect(accountOf({ ...made, metered: false }).training_net_j.reason).toBe('nothing was metered');
+  });
+
   test('holds what a crash undid too: the steps were made twice', () => {
     const first = seedOf(0, { evals: [{ step: 0, from: 0, to: 1000, scores: right(5) }] });
     const again = seedOf(0, {
@@ -159,8 +193,11 @@ describe('break-even', () => {
   test('is null where no untrained strategy is as accurate, with the reason', () => {
     expect(withVotes({ accuracy_of_3_votes: 0.5 }).break_even_queries).toMatchObject({
       value: null,
-      reason: 'no untrained strategy that was tried is as accurate',
+      reason: 'nothing untrained that was tried is as accurate: up to 3 votes reach 50 %',
     });
+    expect(withVotes({}).break_even_queries.reason).toBe(
+      'nothing untrained is as accurate: one attempt is not, and attempts have no answer to vote on',
+    );
   });
 });
 
@@ -225,7 +262,7 @@ describe('the page', () => {
             recipe: 'ovcsd',
             seeds: [0, 1, 2],
             claims: [
-              { text: 'It is so.', status: 'supported' },
+              { text: 'It is so.', status: 'supported', note: 'Set out: more.' },
               { text: 'It is not.', status: 'not_supported' },
             ],
           },
@@ -241,6 +278,7 @@ describe('the page', () => {
     expect(markup).toContain(NO_GAIN);
     expect(markup).toContain('lr=2');
     expect(markup).toContain('not supported');
+    expect(markup).toMatch(/It is so\.<br><small>Set out: more\.<\/small>/);
     expect(markup.indexOf('Published reference')).toBeGreaterThan(markup.indexOf('What may be claimed'));
     expect(markup).toContain('arXiv 2607.27937');
     expect(trainingPage([])).toBeNull();

@@ -98,6 +98,11 @@ describe('perwatt train', () => {
     await train([...args, '--name', 'one', '--threads', '1']);
     await train([...args, '--name', 'three', '--threads', '3']);
     expect(rowsOf('three')).toEqual(rowsOf('one'));
+    const starts = (name: string) =>
+      openTrainingRun(join(cwd, 'runs', name)).manifest.sittings[0]?.asides?.filter(
+        ({ kind }) => kind === 'start',
+      );
+    expect([starts('one'), starts('three')].map((own) => own?.length)).toEqual([1, 3]);
   });
 
   test('goes on from checkpoints to the same end, and has nothing to do when it is there', async () => {
@@ -135,14 +140,24 @@ describe('perwatt train', () => {
       'eval_items=60',
       '--quiet',
     ];
-    const { out } = await train([...args, '--json', '--name', 'p'], {}, metered);
+    const { out } = await train([...args, '--json', '--name', 'p', '--idle', '0.5'], {}, metered);
     const { ledgers, trainings, energy_reason } = JSON.parse(out.join(''));
     expect(energy_reason).toBeNull();
-    const [{ meter_j, steps_j, evals_j, other_j }] = ledgers;
-    expect(steps_j + evals_j + other_j).toBeCloseTo(meter_j, 6);
+    const [{ meter_j, steps_j, evals_j, start_j, votes_j, other_j }] = ledgers;
+    expect(steps_j + evals_j + start_j + votes_j + other_j).toBeCloseTo(meter_j, 6);
+    expect(start_j).toBeGreaterThan(0);
+    expect(votes_j).toBeGreaterThan(0);
     const { sittings } = openTrainingRun(join(cwd, 'runs/p')).manifest;
     const seconds = Number(BigInt(sittings[0]?.end_ns ?? 0) - BigInt(sittings[0]?.start_ns ?? 0)) / 1e9;
     expect(meter_j / seconds).toBeCloseTo(100, 0);
+    expect(sittings[0]?.asides?.map(({ kind }) => kind).sort()).toEqual([
+      'start',
+      'start',
+      ...Array(4).fill('votes'),
+    ]);
+    expect(sittings[0]?.idle?.map(({ when }) => when)).toEqual(['before', 'after']);
+    // The source shows 100 W at work and idle, so that nothing is left.
+    expect(Math.abs(trainings[0].training_net_j.value)).toBeLessThan(0.05 * steps_j);
     expect(trainings[0].training_energy_j.value).toBeCloseTo(steps_j, 6);
     expect(trainings[0].evaluation_energy_j.value).toBeCloseTo(evals_j, 6);
     expect(trainings[0].curve.at(-1).energy_j).toBeCloseTo(steps_j / 2, 6);
@@ -246,7 +261,7 @@ axes: { model: [x], dataset: [y] }
   test.each([
     { args: ['ovscd'],                                want: /no recipe "ovscd"; did you mean "ovcsd"\?/,  why: 'an unknown recipe' },
     { args: ['ovcsd', '--set', 'iteration=3'],        want: /no parameter "iteration"/,                    why: 'an unknown parameter' },
-    { args: ['ovcsd', '--set', 'lr=NaN'],             want: /recipe ovcsd: lr: /,                          why: 'a value that is no number' },
+    { args: ['ovcsd', '--set', 'lr=NaN'],             want: /recipe ovcsd: lr must be a number, not NaN/,  why: 'a value that is no number' },
     { args: ['ovcsd', '--set', 'lr'],                 want: /--set lr is not key=value/,                   why: 'no value' },
     { args: [],                                       want: /no recipe was given/,                         why: 'nothing to train' },
     { args: ['ovcsd', '--resume', 'x'],               want: /cannot be combined with --resume/,            why: 'two things at once' },

@@ -5,7 +5,7 @@ import { createTrainingRun, openTrainingRun, type TrainingFacts, type TrainingRu
 import { accountTraining } from '@perwatt/reports';
 import { Command } from 'commander';
 import type { Io } from '../io.js';
-import { whole } from '../number-options.js';
+import { atLeast, whole } from '../number-options.js';
 import { startTrainDisplay } from '../train-display.js';
 import { isMatrixPath, parseSets, trainingFacts, trainingsOf } from '../train-plan.js';
 import { trainRun, writeItems, writeModels } from '../train-session.js';
@@ -23,6 +23,7 @@ interface Flags {
   readonly name?: string;
   readonly threads?: number;
   readonly power?: string;
+  readonly idle: number;
   readonly resume?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -62,6 +63,12 @@ export const trainCommand = (
     .option('--name <name>', 'name of the run folder; default: the time and the recipe')
     .option('--threads <n>', 'seeds trained side by side; results do not depend on it', whole(1, 256))
     .option('--power <sources>', '`none`, or names of power sources separated by commas')
+    .option(
+      '--idle <seconds>',
+      'metering of the idle host before and after, for net energy; 0 for none',
+      atLeast(0),
+      3,
+    )
     .option('--resume <run>', 'go on with this training from its last checkpoints')
     .option('--json', 'print the account as JSON')
     .option('--quiet', 'no progress display')
@@ -149,6 +156,7 @@ async function train(run: TrainingRun, { io, flags, sources, deps }: Training): 
       threads,
       sources,
       period_ms: undefined,
+      idle_ms: 1000 * flags.idle,
       onProgress: display.tell,
     }).finally(() => display.stop());
     writeModels(run);
