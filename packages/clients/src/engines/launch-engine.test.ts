@@ -107,7 +107,7 @@ test.each([
   [{ FAKE_ENDS: '1' }, {}, /^engine "v" ended before it was ready, with code 3; the end of its log .*v-0\.log:\n[\s\S]*ValueError: no such model/, 'its own words say why'],
   [{ FAKE_LATE_MS: '60000' }, { ready_timeout_s: 4, stop_timeout_s: 0.3 }, /^engine "v" was not ready within 4 s \(status 503.*loading/, 'a deadline ends the wait'],
   [{ FAKE_REFUSE: '1' }, {}, /^engine "v" is up but refused its first call for mine \(status 404.*model is not here/, 'healthy is not enough'],
-  [{}, { command: ['no-such-program'] }, /^cannot run no-such-program: .*ENOENT/, 'a program that is not there'],
+  [{}, { command: ['no-such-program'] }, /^cannot run no-such-program: there is no such program/, 'a program that is not there'],
   [{}, { kind: 'ollama', command: ['x'], quantisation: 'q4' }, /kind ollama has no argument for quantisation/, 'a setting that would be lost'],
 ])('a start that fails says why and leaves nothing: %j %j', async (env, entry, message, _why) => {
   const { launch, log } = launcher();
