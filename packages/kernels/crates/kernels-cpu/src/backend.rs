@@ -11,7 +11,7 @@ use crate::{
     prepared::CpuKernel,
 };
 
-/// Names a folder that libraries are looked for in first.
+/// Names folders, a list as `PATH`, that libraries are looked for in first.
 const LIBRARY_FOLDER: &str = "PERWATT_CPU_LIB_DIR";
 
 /// Variables that change what the libraries do, or which they are.
@@ -53,14 +53,16 @@ pub struct CpuOptions {
 }
 
 impl CpuOptions {
-    /// Of this process: all cores it may use, the variables set in it, and first the libraries in the folder that
+    /// Of this process: all cores it may use, the variables set in it, and first the libraries in the folders that
     /// `PERWATT_CPU_LIB_DIR` names.
     pub fn of_process() -> Self {
         let set = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?)));
+        let folders = env::var_os(LIBRARY_FOLDER).unwrap_or_default();
+        let folders = env::split_paths(&folders).filter(|folder| !folder.as_os_str().is_empty());
         Self {
             threads: thread::available_parallelism().map_or(1, usize::from),
             root: PathBuf::from("/"),
-            library_folders: env::var_os(LIBRARY_FOLDER).map(PathBuf::from).into_iter().collect(),
+            library_folders: folders.collect(),
             environment: set.collect(),
         }
     }

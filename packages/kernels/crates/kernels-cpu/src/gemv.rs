@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Rows of weights that one core takes at a time.
-const ROWS: usize = 32;
+pub(crate) const ROWS: usize = 32;
 
 /// Products of M rows with `batch` vectors, as M×batch: each row is read once for all vectors.
 pub(crate) fn by_rows<T: Send>(products: &mut [T], batch: usize, rows: impl Fn(usize, &mut [T]) + Sync) {

@@ -294,7 +294,7 @@ fn int4_rounded<S: Element>(spec: &KernelSpec) -> Pooled {
     let (mut x, mut rounded, mut products) = (Vec::new(), Rounded::default(), Vec::new());
     Box::new(move |inputs, out| {
         typed!(dtype, E => widen::<E>(&inputs[inputs.len() - 1], &mut x))?;
-        rounded.set(&x, if zero_points { 1 } else { 8 });
+        rounded.set(&x);
         products.resize(out.bytes().len() / output.bytes(1), 0.0);
         gemv_int4_rounded(&int4_weights::<S>(inputs, group, zero_points), &rounded, batch, &mut products);
         round_into(&products, batch, output, out)

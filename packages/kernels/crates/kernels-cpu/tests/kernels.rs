@@ -114,8 +114,11 @@ fn matrix_products_agree_in_every_layout_and_output() -> Result<(), KernelError>
                 let spec = KernelSpec { output, layout, ..spec }.checked()?.with_seed(seed);
                 let names = check_all(device.as_ref(), &spec);
                 assert!(!names.is_empty(), "{spec}");
-                if (m, dtype == output || dtype == DType::Int8, layout) == (128, true, Layout::Nn) {
-                    say(&format!("{spec}: {}", names.join(", ")));
+                if (m, dtype == output || dtype == DType::Int8, layout) == (128, true, Layout::Nn)
+                    && let Support::Yes { impls } = device.support(&spec)
+                {
+                    let ids: Vec<String> = impls.iter().map(ToString::to_string).collect();
+                    say(&format!("{spec}: {}", ids.join(", ")));
                 }
             }
         }
@@ -237,6 +240,23 @@ fn libraries_that_are_missing_are_said_and_something_still_multiplies() -> Resul
         3,
         "{names:?}: each library is there or said to be missing"
     );
+    Ok(())
+}
+
+#[test]
+fn a_folder_without_a_usable_library_is_passed_over() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::temp_dir().join(format!("perwatt-cpu-libraries-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    for name in ["libdnnl.so.3", "libopenblas.so.0"] {
+        std::fs::write(folder.join(name), "no library")?;
+    }
+    let plain = device(CpuOptions::of_process())?;
+    let mut options = CpuOptions::of_process();
+    options.library_folders.insert(0, folder.clone());
+    let other = device(options)?;
+    std::fs::remove_dir_all(&folder)?;
+    let spec = KernelSpec::new(Shape::Gemm { m: 8, n: 8, k: 8 }, DType::F32)?;
+    assert_eq!(other.support(&spec), plain.support(&spec));
     Ok(())
 }
 
