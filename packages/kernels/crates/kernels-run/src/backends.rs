@@ -13,6 +13,8 @@ pub fn backends(threads: Option<usize>) -> Vec<Box<dyn Backend>> {
         Box::new(cuda()),
         #[cfg(feature = "hip")]
         Box::new(hip()),
+        #[cfg(feature = "metal")]
+        Box::new(kernels_metal::MetalBackend),
         #[cfg(feature = "wgpu")]
         Box::new(kernels_wgpu::WgpuBackend),
     ]
