@@ -1,10 +1,11 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../numeric/random.js';
+import { createTable } from '../numeric/softmax.js';
 import { plurality } from '../numeric/votes.js';
 import { recipeById } from '../recipes.js';
 import { accuracyOf, lastAccuracy, lastMeasure, margin, overSeeds, trained } from '../training.fixture.js';
-import { createCritic, debate } from './debate.js';
+import { ADOPT, createCritic, debate } from './debate.js';
 import { collect, star } from './multiagent-ft.js';
 import { hinted } from './training.js';
 import { createGenerator, createWorld, MEMBERS, WAYS } from './world.js';
@@ -27,6 +28,27 @@ describe('a debate', () => {
       expect(own.parts.map(({ first }) => first.answer)).toContain(own.majority);
     },
   );
+
+  it("shows each member the others' plurality, its own answer left out", () => {
+    const ways = [0, 0, 1, 1, 2];
+    const generators = ways.map((way) => {
+      const table = createTable(24, WAYS);
+      table.logits[way] = 60;
+      return table;
+    });
+    const adopting = createTable(6, 3);
+    for (let row = 0; row < 6; row++) adopting.logits[3 * row + ADOPT] = 60;
+    const team = { generators, critics: ways.map(() => adopting) };
+    // Way 0 is always right, ways 1 and 2 always say 1 and 2.
+    const accuracy = Float64Array.from({ length: 24 * WAYS }, (_, i) => (i % WAYS === 0 ? 1 : 0));
+    const systematic = Uint8Array.from({ length: 24 * WAYS }, (_, i) => i % WAYS);
+    for (let seed = 0; seed < 20; seed++) {
+      const random = createRandom(seed, 'others');
+      const { parts } = debate(team, 0, { world: { accuracy, systematic }, systematic_share: 1, random });
+      expect(parts.map(({ first }) => first.answer)).toEqual(ways);
+      expect(parts.slice(0, 4).map(({ last }) => last)).toEqual([1, 1, 0, 0]);
+    }
+  });
 
   it('goes to the plurality, and draws ties by the generator', () => {
     const random = createRandom(1, 'votes');
