@@ -80,30 +80,33 @@ test('an endpoint that refuses', async () => {
 });
 
 test('an unknown strategy and an unknown parameter', async () => {
-  const unknown = await refused({ 'm.yaml': matrix(`${tiny}\n${sums}\n  strategy: [singel]`) });
+  const [unknown, parameter] = await Promise.all([
+    refused({ 'm.yaml': matrix(`${tiny}\n${sums}\n  strategy: [singel]`) }),
+    refused({ 'm.yaml': matrix(`${tiny}\n${sums}\n  strategy: [{ id: self_consistency, atempts: 3 }]`) }),
+  ]);
   expect(unknown).toMatch(/error\[STRATEGY_UNKNOWN\]: .*"singel"/);
-  const parameter = await refused({
-    'm.yaml': matrix(`${tiny}\n${sums}\n  strategy: [{ id: self_consistency, atempts: 3 }]`),
-  });
   expect(parameter).toContain('atempts');
 });
 
 const oneCell = { 'm.yaml': matrix(`${tiny}\n${sums}`) };
 
+/** Without meters, and so without the idle times before and after: for runs whose energy nothing is asked of. */
+const unmetered = ['--out', 'runs', '--quiet', '--no-report', '--power', 'none'];
+
 test('a run folder from a newer version', async () => {
   const folder = folderWith(oneCell);
   writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
-  const done = await runCli(['run', 'm.yaml', '--out', 'runs', '--quiet', '--no-report'], { cwd: folder });
+  const done = await runCli(['run', 'm.yaml', ...unmetered], { cwd: folder });
   expect(done.code).toBe(0);
   const run = onlyRun(join(folder, 'runs'));
   const manifest = join(run, 'run.json');
   const before = readFileSync(manifest, 'utf8');
   writeFileSync(manifest, before.replace(/"schema_version": ?\d+/, '"schema_version": 999'));
-  for (const args of [
+  const readers = [
     ['run', '--resume', run],
     ['report', run],
-  ]) {
-    const { code, stderr } = await runCli(args);
+  ];
+  for (const { code, stderr } of await Promise.all(readers.map((args) => runCli(args)))) {
     expect(code).toBe(1);
     expect(stderr).toMatch(/error\[RUN_SCHEMA_NEWER\]: .*999/);
   }
@@ -115,7 +118,7 @@ test('a full disk ends the run with one error; what was measured stays and a res
 }) => {
   const folder = folderWith({
     'm.yaml': matrix(
-      `${tiny}\n  dataset: [{ id: sums, kind: arithmetic, level: 3, limit: 400, max_tokens: 60 }]`,
+      `${tiny}\n  dataset: [{ id: sums, kind: arithmetic, level: 3, limit: 400, max_tokens: 12 }]`,
     ),
   });
   writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
@@ -141,22 +144,22 @@ test('a full disk ends the run with one error; what was measured stays and a res
 }, 180_000);
 
 test('wrong usage exits with 2 and says how it is used', async () => {
-  for (const args of [['run'], ['run', 'x.yaml', '--filter', 'colour=red'], ['no-such-command'], ['grade']]) {
-    const { code, stderr } = await runCli(args, {
-      cwd: folderWith({ 'x.yaml': matrix(`${tiny}\n${sums}`) }),
-    });
-    expect([args, code]).toEqual([args, 2]);
-    expect(stderr).not.toBe('');
-  }
+  const cwd = folderWith({ 'x.yaml': matrix(`${tiny}\n${sums}`) });
+  const calls = [['run'], ['run', 'x.yaml', '--filter', 'colour=red'], ['no-such-command'], ['grade']];
+  const ended = await Promise.all(calls.map((args) => runCli(args, { cwd })));
+  expect(ended.map(({ code }) => code)).toEqual(calls.map(() => 2));
+  for (const { stderr } of ended) expect(stderr).not.toBe('');
 });
 
 test('a dry run prints the cells and an estimate, and writes nothing', async () => {
   const folder = folderWith(oneCell);
   writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
-  const text = await runCli(['run', 'm.yaml', '--dry-run'], { cwd: folder });
+  const [text, json] = await Promise.all([
+    runCli(['run', 'm.yaml', '--dry-run'], { cwd: folder }),
+    runCli(['run', 'm.yaml', '--dry-run', '--json'], { cwd: folder }),
+  ]);
   expect(text).toMatchObject({ code: 0 });
   expect(text.stdout).toMatch(/1 cells, 4 queries, ≤ 4 calls, about/);
-  const json = await runCli(['run', 'm.yaml', '--dry-run', '--json'], { cwd: folder });
   expect(JSON.parse(json.stdout)).toMatchObject({ queries: 4, cells: [{ model: 'tiny', queries: 4 }] });
   expect(readdirSync(folder).toSorted()).toEqual(['m.yaml', 'tiny.gguf']);
 });
@@ -164,11 +167,10 @@ test('a dry run prints the cells and an estimate, and writes nothing', async () 
 test('a resume with a changed matrix names what changed', async () => {
   const folder = folderWith(oneCell);
   writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
-  await runCli(['run', 'm.yaml', '--out', 'runs', '--quiet', '--no-report'], { cwd: folder });
+  await runCli(['run', 'm.yaml', ...unmetered], { cwd: folder });
   writeFileSync(join(folder, 'm.yaml'), oneCell['m.yaml'].replace('limit: 4', 'limit: 5'));
-  const { code, stderr } = await runCli(['run', 'm.yaml', '--resume', onlyRun(join(folder, 'runs'))], {
-    cwd: folder,
-  });
+  const resume = ['run', 'm.yaml', '--power', 'none', '--resume', onlyRun(join(folder, 'runs'))];
+  const { code, stderr } = await runCli(resume, { cwd: folder });
   expect(code).toBe(1);
   expect(stderr).toMatch(/error\[MATRIX_CHANGED\]: .*axes\.dataset\[0\]\.limit: 4 → 5/);
 });
@@ -193,8 +195,7 @@ test.each<[args: string[], code: number, message: RegExp, why: string]>([
 test('a resume of a finished run says that nothing is left, and reads the sources that --power named', async () => {
   const folder = folderWith(oneCell);
   writeFileSync(join(folder, 'tiny.gguf'), ggufFixture());
-  const options = ['--out', 'runs', '--quiet', '--no-report', '--power', 'none'];
-  await runCli(['run', 'm.yaml', ...options], { cwd: folder });
+  await runCli(['run', 'm.yaml', ...unmetered], { cwd: folder });
   const run = onlyRun(join(folder, 'runs'));
   rmSync(join(folder, 'tiny.gguf'));
   const again = await runCli(['run', '--resume', run, '--no-report']);
