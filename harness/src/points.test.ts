@@ -143,7 +143,7 @@ test('blocks load every model once, and a resume keeps block and place', async (
 
 // biome-ignore format: a table is read in columns
 test.each<[variant: string, message: string, why: string]>([
-  ['{ id: v, model: { pth: x } }',          'variant v with model m1: axes.model[0] has no key "pth"', 'an unknown setting'],
+  ['{ id: v, model: { pth: x } }',          'variant v with model m1: axes.model[0] has an unknown key "pth"', 'an unknown setting'],
   ['{ id: v, model: { id: x } }',           '`id` and `when` cannot be merged',                              'a name'],
   ['{ id: v, endpoint: { api: chat } }',    'the model has no entry of `endpoints`',                         'nothing to merge into'],
   ['{ id: v, engine: { flags: [x] } }',     'the model has no entry of `engines`',                           'nothing to merge into'],

@@ -45,7 +45,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['a message of the schema, behind the value',     z.string().regex(/^a+$/, 'Use a only'), 'b',  'it "b": use a only'],
   ['a message of the schema on something larger',   object.refine(() => false, 'give more'), { a: 1 }, 'it: give more'],
   ['a key that is not of the form',                 z.record(z.string().regex(/^a/, 'begin with a'), z.int()), { b: 1 }, 'b has a key that may not be: begin with a'],
-  ['a key that nobody knows',                       object,                     { a: 1, b: 2 },   'it has no key "b"'],
+  ['a key that nobody knows',                       object,                     { a: 1, b: 2 },   'it has an unknown key "b"'],
 ])('is told in words: %s', (_why, schema, value, wanted) => {
   expect(said(schema, value)).toEqual([wanted]);
 });

@@ -102,7 +102,7 @@ export function issueWords(issue: RawIssue): string | undefined {
     case 'invalid_union':
       return unionWords(issue);
     case 'unrecognized_keys':
-      return `has no key ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
+      return `has an unknown key ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
     case 'invalid_key':
       return `has a key that may not be: ${issue.issues.map(({ message }) => message).join('; ')}`;
     default:

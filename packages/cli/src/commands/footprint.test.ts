@@ -17,7 +17,7 @@ test.each([
   [['none'],                              'RUN_NOT_FOUND',   /^no run at /,                              'no run'],
   [['none', '--region', 'atlantis'],      'USAGE',           /^no factors for region "atlantis"/,        'no such region'],
   [['none', '--factors', 'no.yaml'],      'FILE_UNREADABLE', /^cannot read no\.yaml: ENOENT$/,           'no such file'],
-  [['none', '--factors', 'bad.yaml'],     'INPUT_INVALID',   /^bad\.yaml: factors_version: /,            'another version'],
+  [['none', '--factors', 'bad.yaml'],     'INPUT_INVALID',   /^bad\.yaml: factors_version must be 1, not 2/,'another version'],
 ])('%# %j is refused', async (args, code, message) => {
   const { io } = recordedIo({ cwd });
   await expect(footprintCommand(io).parseAsync(args, { from: 'user' })).rejects.toEqual(

@@ -1,4 +1,4 @@
-import { PerwattError } from '@perwatt/core';
+import { issueText, issueWords, PerwattError } from '@perwatt/core';
 import type * as z from 'zod';
 import { countParams } from '../flops/count-params.js';
 import { parseOwnYaml } from '../own-yaml.js';
@@ -35,11 +35,11 @@ export function withOwnEntries(catalogue: Catalogue, { text, file }: OwnFile): C
 function parse(text: string, file: string): z.infer<typeof OwnEntries> {
   const read = parseOwnYaml(text);
   if ('problems' in read) throw invalid(file, read.problems);
-  const result = OwnEntries.safeParse(read.value);
+  const result = OwnEntries.safeParse(read.value, { error: issueWords, reportInput: true });
   if (result.success) return result.data;
   throw invalid(
     file,
-    result.error.issues.map(({ path, message }) => `${pathText(path)}: ${message}`),
+    result.error.issues.map((issue) => issueText(pathText(issue.path), issue)),
   );
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { didYouMean, PerwattError } from '@perwatt/core';
+import { didYouMean, issueText, issueWords, PerwattError } from '@perwatt/core';
 import type * as z from 'zod';
 import { parseOwnYaml } from '../own-yaml.js';
 import { type AmountRange, FactorFile, OwnFactors, PriceFile } from './factor-schema.js';
@@ -115,10 +115,10 @@ export const parsePriceFile = (own: FactorText): PriceFile => parsed(own, PriceF
 function parsed<T>({ text, file }: FactorText, schema: z.ZodType<T>): T {
   const read = parseOwnYaml(text);
   if ('problems' in read) throw new PerwattError('INPUT_INVALID', `${file}: ${read.problems.join('; ')}`);
-  const result = schema.safeParse(read.value);
+  const result = schema.safeParse(read.value, { error: issueWords, reportInput: true });
   if (result.success) return result.data;
-  const problems = result.error.issues.map(
-    ({ path, message }) => `${path.map(String).join('.') || 'the file'}: ${message}`,
+  const problems = result.error.issues.map((issue) =>
+    issueText(issue.path.map(String).join('.') || 'the file', issue),
   );
   throw new PerwattError('INPUT_INVALID', `${file}: ${problems.join('; ')}`);
 }

@@ -103,7 +103,7 @@ regions:
   // biome-ignore format: a table is read in columns
   test.each([
     ['id: x',                                               /factors_version.*date/,                 'no version, no date'],
-    [`${head}pue: { lo: 0.9, hi: 1, source: pue }`,         /pue\.lo: Too small/,                    'less power than its computers'],
+    [`${head}pue: { lo: 0.9, hi: 1, source: pue }`,         /pue\.lo is 0\.9, but must be at least 1/,                  'less power than its computers'],
     [`${head}pue: { lo: 1.5, hi: 1.2, source: pue }`,       /pue: lo is above hi/,                   'ends the wrong way round'],
     [`${head}pue: { lo: 1, hi: 1.2, source: nobody }`,      /source "nobody" is not listed/,         'a source nobody knows'],
     [`${head}pew: 1`,                                       /pew/,                                   'a name misspelt'],
