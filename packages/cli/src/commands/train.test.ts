@@ -163,6 +163,26 @@ describe('perwatt train', () => {
     expect(trainings[0].curve.at(-1).energy_j).toBeCloseTo(steps_j / 2, 6);
   });
 
+  test('keeps the policy at the end of each phase, and tells what each gained', async () => {
+    const sizes = { width: 16, hidden: 16, worked: 10, batch: 2, sft_updates: 1, chains: 1, group: 2 };
+    const set = { ...sizes, sft_steps: 1, grpo_steps: 2, grpo_batches: 1, eval_items: 4, eval_every: 1 };
+    const flags = Object.entries(set).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+    const { out } = await train([
+      ...['tiny_transformer', ...flags, '--seeds', '1', '--power', 'none'],
+      ...['--quiet', '--json', '--name', 't'],
+    ]);
+    expect(readdirSync(join(cwd, 'runs/t/checkpoints')).sort()).toEqual(
+      [0, 1, 3].map((step) => `tiny_transformer-seed-0-step-${step}.json`),
+    );
+    const [{ phases }] = JSON.parse(out.join('')).trainings;
+    expect(phases).toMatchObject([
+      { name: 'sft', from: 0, to: 1 },
+      { name: 'grpo', from: 1, to: 3, energy_per_point_j: { value: null } },
+    ]);
+    const shown = await train(['show', 'runs/t']);
+    expect(shown.out.join('\n')).toMatch(/phase sft .* → .* points; a seed .* tokens/);
+  });
+
   test('stops at a signal with what it has, and says how to go on', async () => {
     const { code, err } = await train(['ovcsd', '--seeds', '1', '--power', 'none', '--name', 'cut'], {
       signal: AbortSignal.timeout(500),
