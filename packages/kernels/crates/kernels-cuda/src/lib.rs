@@ -14,5 +14,4 @@ mod nvrtc;
 
 pub use backend::CudaBackend;
 pub use cublaslt::CUBLASLT;
-pub use library::preload;
 pub use nvrtc::{Image, compile};

@@ -1,20 +1,18 @@
 //! The kernels compiled by NVRTC for the architectures that matter, where one is at hand: on the library path, or in the folder
 //! that `PERWATT_CUDA_LIB_DIR` names (that of the wheel `nvidia-cuda-nvrtc` will do).
 
-use std::{env, error::Error, path::Path};
+use std::{env, error::Error};
 
 use kernels_c::{MEMCPY, candidates, plan};
 use kernels_core::{DType, KernelError, KernelSpec, Layout, PrefixMethod, Shape};
-use kernels_cuda::{CUBLASLT, compile, preload};
+use kernels_cuda::{CUBLASLT, CudaBackend, compile};
 
 /// Of each kernel in 16 bits and in int8; the other types differ in nothing that an architecture would see.
 const ARCHITECTURES: [u32; 3] = [80, 90, 100];
 
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
 fn compiler() -> bool {
-    if let Some(folder) = env::var_os("PERWATT_CUDA_LIB_DIR") {
-        preload(Path::new(&folder));
-    }
+    CudaBackend::new(env::var_os("PERWATT_CUDA_LIB_DIR").as_deref());
     match compile("nothing", "extern \"C\" __global__ void nothing() {}", 90) {
         Err(KernelError::NoLoader { library, reason }) => {
             eprintln!("skipped: no {library}: {reason}; set PERWATT_CUDA_LIB_DIR to a folder with one");
