@@ -11,7 +11,7 @@ export interface Io {
   readonly stdin: Readable;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Width of the terminal behind standard error; null when it is none. */
+  /** Width of the terminal behind standard error, as it is now; null when it is none. */
   readonly columns: number | null;
   /** Wall time, for names and manifests only. */
   readonly wallTime: () => Date;

@@ -19,7 +19,9 @@ const io: Io = {
   stdin: process.stdin,
   env: process.env,
   cwd: process.cwd(),
-  columns: process.stderr.isTTY ? (process.stderr.columns ?? 80) : null,
+  get columns() {
+    return process.stderr.isTTY ? (process.stderr.columns ?? 80) : null;
+  },
   wallTime: () => new Date(),
   signal: stopping.signal,
   setExitCode: (code) => {

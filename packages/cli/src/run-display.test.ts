@@ -29,6 +29,34 @@ test('the display shows where the run stands', () => {
   ]);
 });
 
+test('on a narrow terminal the numbers go before the bar', () => {
+  expect(displayLines(snapshot, null, 40)[0]).toBe('cell 2/8  queries 60/240  about 3 min 20 s left');
+});
+
+test('the display goes by the width that the terminal has at the moment', () => {
+  const stop = new AbortController();
+  const drawn: string[] = [];
+  const { io } = recordedIo({ cwd: '/' });
+  let columns = 100;
+  const terminal = {
+    ...io,
+    get columns() {
+      return columns;
+    },
+    signal: stop.signal,
+    draw: (text: string) => drawn.push(text),
+  };
+  const display = startDisplay(terminal, () => ({ snapshot, power: null }));
+  onTestFinished(() => display.stop());
+  display.log('wide');
+  columns = 20;
+  display.log('narrow');
+  const widest = (text: string | undefined) =>
+    Math.max(...(text ?? '').split('\n').map((line) => line.length));
+  expect(widest(drawn.at(-1))).toBe(19);
+  expect(widest(drawn[1])).toBeGreaterThan(40);
+});
+
 test('what is not known yet is left out, never shown as 0', () => {
   const early = { ...snapshot, tokens_per_s: null, eta_s: null, results: [], point: null, cell_queries: 0 };
   expect(displayLines(early, null)).toEqual([

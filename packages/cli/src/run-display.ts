@@ -15,13 +15,20 @@ export function spanText(seconds: number): string {
   return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
 }
 
-/** The three lines of the live display. Unknown figures are left out, never shown as 0. */
-export function displayLines(snapshot: ProgressSnapshot, power: PowerNow | null): [string, string, string] {
+/** Columns below which the bar gives its place to the numbers. */
+const ROOM_FOR_BAR = 60;
+
+/** The three lines of the live display, uncut. Unknown figures are left out, never shown as 0. */
+export function displayLines(
+  snapshot: ProgressSnapshot,
+  power: PowerNow | null,
+  width = Number.POSITIVE_INFINITY,
+): [string, string, string] {
   const { cells_done, cells, queries_done, queries, eta_s, tokens_per_s, point, phase } = snapshot;
   const share = queries === 0 ? 0 : queries_done / queries;
-  const bar = `[${'#'.repeat(Math.round(share * 24)).padEnd(24, '·')}]`;
+  const bar = width < ROOM_FOR_BAR ? '' : `[${'#'.repeat(Math.round(share * 24)).padEnd(24, '·')}] `;
   const eta = eta_s === null ? '' : `  about ${spanText(eta_s)} left`;
-  const head = `${bar} cell ${Math.min(cells_done + 1, cells)}/${cells}  queries ${queries_done}/${queries}${eta}`;
+  const head = `${bar}cell ${Math.min(cells_done + 1, cells)}/${cells}  queries ${queries_done}/${queries}${eta}`;
   const where = point === null ? phase : `${pointText(point)}: ${phase}`;
   const within = snapshot.cell_queries > 0 ? ` ${snapshot.cell_queries_done}/${snapshot.cell_queries}` : '';
   const rates = [
@@ -84,9 +91,10 @@ export function startDisplay(
     drawn = 0;
   };
   io.signal.addEventListener('abort', clear);
-  const frame = (width: number) => {
+  const frame = () => {
+    const width = io.columns ?? columns ?? 80;
     const { snapshot, power } = read();
-    const lines = displayLines(snapshot, power).map((line) => line.slice(0, width - 1));
+    const lines = displayLines(snapshot, power, width).map((line) => line.slice(0, width - 1));
     io.draw(`${erase()}${lines.join('\n')}\n`);
     drawn = lines.length;
   };
@@ -98,13 +106,13 @@ export function startDisplay(
         .join(' | '),
     );
   };
-  const timer = columns === null ? setInterval(plain, 30_000) : setInterval(() => frame(columns), 1000);
+  const timer = columns === null ? setInterval(plain, 30_000) : setInterval(frame, 1000);
   return {
     log(line) {
       if (columns === null) return io.printError(line);
       io.draw(`${erase()}${line}\n`);
       drawn = 0;
-      frame(columns);
+      frame();
     },
     stop() {
       clearInterval(timer);
