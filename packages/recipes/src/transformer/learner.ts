@@ -2,7 +2,7 @@ import { type AdamW, type AdamWStep, adamwStep } from './adamw.js';
 import { backward, targetGradient } from './backward.js';
 import type { Batch } from './batch.js';
 import { forward, toProbabilities } from './forward.js';
-import { createModel, type Model, parameterCount, type Weights, weightsOf } from './model.js';
+import { type Model, parameterCount, type Weights, weightsOf } from './model.js';
 import { createReals } from './reals.js';
 import { type Workspace, workspaces } from './workspace.js';
 
@@ -60,6 +60,3 @@ export function update(
   backward(model, space, batch, gradient);
   return adamwStep(model.weights.flat, gradient.flat, { adam, step });
 }
-
-/** A model of the same size whose weights are another array's. */
-export const modelOf = ({ size, precision }: Model): Model => createModel(size, precision);

@@ -12,7 +12,7 @@ import { answerChain, chainItems, writeChain } from './serve.js';
 
 /** Parameters of `tiny_transformer`. */
 export const TinyTransformerParams = z.strictObject({
-  sft_steps: z.int().min(0).max(100_000).default(40).describe('Steps of supervised training'),
+  sft_steps: z.int().min(0).max(100_000).default(20).describe('Steps of supervised training'),
   sft_updates: z.int().min(1).max(10_000).default(40).describe('Updates in each of them'),
   worked: z.int().min(1).max(1_000_000).default(4000).describe('Worked solutions there are to learn from'),
   batch: z.int().min(1).max(4096).default(16).describe('Worked solutions an update'),
@@ -24,8 +24,8 @@ export const TinyTransformerParams = z.strictObject({
     .default(50)
     .describe('Updates of a phase until its steps are that long'),
   decay: z.number().min(0).max(10).default(0.01).describe('Decay of weights, times the step length'),
-  grpo_steps: z.int().min(0).max(100_000).default(40).describe('Steps of learning from outcomes'),
-  grpo_batches: z.int().min(1).max(1000).default(6).describe('Batches of rollouts in each of them'),
+  grpo_steps: z.int().min(0).max(100_000).default(30).describe('Steps of learning from outcomes'),
+  grpo_batches: z.int().min(1).max(1000).default(5).describe('Batches of rollouts in each of them'),
   chains: z.int().min(1).max(4096).default(16).describe('Chains a batch'),
   group: z.int().min(2).max(256).default(8).describe('Attempts a chain'),
   parts: z.int().min(1).max(64).default(2).describe('Updates that the rollouts of a batch are split into'),
