@@ -93,6 +93,23 @@ test('an implementation that is run again although it was to be left out does no
   ]);
 });
 
+test('a lost device is opened by another process, and the rest goes on', async () => {
+  const script: KernelScript = { kernels: { copy: ['ok', 'lost', 'ok'], triad: ['ok', 'lost'] } };
+  expect(brief(await outcomesOf(script, [copy, triad]))).toEqual([
+    ['copy', 'ok0-1.0', 'ok', null],
+    ['copy', 'lost1-1.0', 'failed', 'KERNEL_DEVICE_LOST'],
+    ['copy', 'ok2-1.0', 'ok', null],
+    ['triad', 'ok0-1.0', 'ok', null],
+    ['triad', 'lost1-1.0', 'failed', 'KERNEL_DEVICE_LOST'],
+  ]);
+  const deaf = await outcomesOf({ kernels: { copy: ['lost'], triad: ['ok'] }, deaf: true }, [copy, triad]);
+  expect(deaf.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+    'copy failed',
+    'copy failed',
+    'triad ok',
+  ]);
+});
+
 // biome-ignore format: a table is read in columns
 test.each([
   ['refused', 'failed',    'KERNEL_NO_DEVICE', 'no device cpu:9',           'the device says no'],

@@ -50,37 +50,46 @@ interface Standing {
   over: string[];
   /** Whether anything was started since the process began. */
   started: boolean;
+  /** Whether the device was lost: nothing works on it until another process opens it. */
+  lost: boolean;
   /** Why the device could not be used at all. */
   refusal: { readonly error_code: string; readonly reason: string } | null;
 }
 
+const nothingYet = { index: 0, implementation: null, started: false, lost: false, refusal: null } as const;
+
 /**
  * Runs every implementation of every spec on one device, in a process that is replaced when it crashes or hangs: that makes
- * the implementation at work a row with its reason, and the next goes on. A device that can't be opened, or whose process ends
+ * the implementation at work a row with its reason, and the next goes on; so too after a row whose device was lost. A device that can't be opened, or whose process ends
  * before it has begun anything, gives each spec left such a row. An interrupted job ends at once.
  */
 export async function runKernels(job: KernelJob, options: RunKernelsOptions): Promise<void> {
-  const standing: Standing = { index: 0, implementation: null, over: [], started: false, refusal: null };
-  const { onOutcome } = options;
+  const standing: Standing = { ...nothingYet, over: [] };
   while (standing.index < job.specs.length) {
     standing.started = false;
+    standing.lost = false;
     standing.implementation = null;
     const end = await askProcess(
       { kind: 'run', version: PROTOCOL_VERSION, ...withCells(job, standing) },
       { ...options, onEvent: (event) => take(event, { job, standing, options }) },
     );
-    const spec = job.specs[standing.index];
-    if (spec === undefined) return;
-    const outcome = lostOutcome(spec, end, standing);
-    onOutcome(spec, outcome);
-    if (end.how === 'interrupted') return;
-    if (standing.refusal !== null || !standing.started) {
-      for (const left of job.specs.slice(standing.index + 1))
-        onOutcome(left, lostOutcome(left, end, standing));
-      return;
-    }
-    goOn(standing);
+    const replaced = standing.lost && end.how === 'ended';
+    if (!replaced && !goesOn(end, { job, standing, options })) return;
   }
+}
+
+/** Makes the row of what was lost with its process, or those of all that is left; says whether there is anything to go on with. */
+function goesOn(end: KernelProcessEnd, { job, standing, options: { onOutcome } }: Taking): boolean {
+  const spec = job.specs[standing.index];
+  if (spec === undefined) return false;
+  onOutcome(spec, lostOutcome(spec, end, standing));
+  if (end.how === 'interrupted') return false;
+  if (standing.refusal !== null || !standing.started) {
+    for (const left of job.specs.slice(standing.index + 1)) onOutcome(left, lostOutcome(left, end, standing));
+    return false;
+  }
+  goOn(standing);
+  return true;
 }
 
 function withCells({ specs, ...job }: KernelJob, { index, over }: Standing) {
@@ -95,6 +104,16 @@ function goOn(standing: Standing): void {
   const { implementation, over } = standing;
   if (implementation === null || over.includes(implementation)) nextSpec(standing);
   else over.push(implementation);
+}
+
+/** An implementation is over. One that lost its device again, although it was to be left out, takes the whole spec with it. */
+function leaveBehind(standing: Standing, { implementation, error_code }: KernelOutcome): void {
+  const over = standing.implementation ?? implementation;
+  const again = standing.over.includes(over);
+  standing.over.push(over);
+  standing.implementation = null;
+  standing.lost = error_code === 'KERNEL_DEVICE_LOST';
+  if (standing.lost && again) nextSpec(standing);
 }
 
 function nextSpec(standing: Standing): void {
@@ -126,8 +145,7 @@ function take(event: KernelEvent, { job, standing, options }: Taking): void {
       const outcome = outcomeOf(event);
       standing.started = true;
       if (spec !== undefined) options.onOutcome(spec, outcome);
-      standing.over.push(standing.implementation ?? outcome.implementation);
-      standing.implementation = null;
+      leaveBehind(standing, outcome);
       return;
     }
     case 'end':

@@ -7,6 +7,7 @@ export type KernelBehaviour =
   | 'wrong'
   | 'compile'
   | 'no_memory'
+  | 'lost'
   | 'abort'
   | 'kill'
   | 'hang'
@@ -60,6 +61,7 @@ const come = (deed) => { if (deed in deeds) { deeds[deed](); wait(); } };
 const refusals = {
   compile: ['KERNEL_COMPILE', 'kernel stream does not compile: expected ";"'],
   no_memory: ['KERNEL_OUT_OF_MEMORY', 'out of memory: buffer a of 99 bytes'],
+  lost: ['KERNEL_DEVICE_LOST', 'device cpu was lost: illegal address'],
 };
 const told = (kind, implementation, deed) => {
   const refusal = refusals[deed];
@@ -90,7 +92,7 @@ if (request.kind === 'list') {
 } else {
   come(script.opens ?? 'ok');
   if (script.opens === 'refused') send({ event: 'failed', error_code: 'KERNEL_NO_DEVICE', reason: 'no device cpu:9' });
-  else for (const { index, spec, skip } of request.cells) {
+  else cells: for (const { index, spec, skip } of request.cells) {
     for (const [i, deed] of (script.kernels?.[spec.kind] ?? []).entries()) {
       const implementation = deed + i;
       if (!script.deaf && skip.includes(implementation)) continue;
@@ -98,6 +100,7 @@ if (request.kind === 'list') {
       send({ event: 'phase', index, phase: 'time' });
       come(deed);
       send({ event: 'result', index, start_ns: '10', end_ns: '20', provenance: null, row: told(spec.kind, implementation + '-1.0', deed) });
+      if (deed === 'lost') break cells;
     }
     send({ event: 'end', index });
   }

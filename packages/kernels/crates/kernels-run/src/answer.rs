@@ -119,12 +119,11 @@ fn run_all(
             !id.is_some_and(|id| cell.skip.contains(&id))
         };
         for implementation in impls.into_iter().filter(left) {
-            run_one(
-                run,
-                cell,
-                implementation.as_ref(),
-                &mut At { device: device.as_ref(), counter: &mut counter, send },
-            );
+            let at = &mut At { device: device.as_ref(), counter: &mut counter, send };
+            // Nothing works on a lost device until another process opens it.
+            if run_one(run, cell, implementation.as_ref(), at) == Standing::Lost {
+                return Ok(());
+            }
         }
         send(&Event::End { index: cell.index });
     }
@@ -142,6 +141,13 @@ fn open(id: &str, backends: &[Box<dyn Backend>]) -> Result<Box<dyn Device>, Kern
     caught("open", || backend.open(&DeviceId(id.to_owned())))
 }
 
+/// How a device stands after a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Fine,
+    Lost,
+}
+
 /// Where a kernel is run, and who is told.
 struct At<'a> {
     device: &'a dyn Device,
@@ -149,7 +155,7 @@ struct At<'a> {
     send: &'a mut dyn FnMut(&Event),
 }
 
-fn run_one(run: &Run, cell: &Cell, implementation: Option<&ImplId>, at: &mut At<'_>) {
+fn run_one(run: &Run, cell: &Cell, implementation: Option<&ImplId>, at: &mut At<'_>) -> Standing {
     let index = cell.index;
     if let Some(implementation) = implementation {
         (at.send)(&Event::Start { index, implementation: implementation.to_string() });
@@ -168,7 +174,9 @@ fn run_one(run: &Run, cell: &Cell, implementation: Option<&ImplId>, at: &mut At<
     let row = caught("kernel", || Ok(runner.run(&cell.spec, implementation)))
         .unwrap_or_else(|error| lost_row(at.device.info(), &cell.spec, implementation, &error));
     let (start_ns, end_ns) = (start_ns.to_string(), SystemHost.now_ns().to_string());
+    let lost = row.error_code.as_deref() == Some("KERNEL_DEVICE_LOST");
     (at.send)(&Event::Result { index, start_ns, end_ns, provenance, row: Box::new(row) });
+    if lost { Standing::Lost } else { Standing::Fine }
 }
 
 fn options_of(run: &Run) -> RunOptions {

@@ -74,6 +74,9 @@ impl Device for FakeDevice {
             "copy" => Support::Yes {
                 impls: ["right", "wrong", "panics"].map(|name| ImplId::new("fake", name)).into(),
             },
+            "triad" => {
+                Support::Yes { impls: ["loses", "right"].map(|name| ImplId::new("fake", name)).into() }
+            }
             kind => Support::no(format!("it has no {kind}")),
         }
     }
@@ -107,6 +110,12 @@ impl Prepared for FakeKernel {
     }
 
     fn wait(&mut self, ticket: Ticket) -> Result<Timing, KernelError> {
+        if self.id.name == "loses" {
+            return Err(KernelError::Lost {
+                device: "fake:0".to_owned(),
+                reason: "illegal address".to_owned(),
+            });
+        }
         let launches = u32::try_from(ticket.0).unwrap_or(1);
         let host_ns = 1e6 * f64::from(launches);
         Ok(Timing { launches, device_ns: None, host_ns, clock: ClockSource::Host })
@@ -183,6 +192,15 @@ fn every_implementation_of_a_kernel_is_run_and_a_panic_is_a_row() {
     assert_eq!(events.last().map(|event| event["event"].clone()), Some(json!("end")));
     assert!(events.iter().any(|event| event["event"] == "start" && event["implementation"] == "fake/wrong"));
     assert!(events.iter().any(|event| event["event"] == "phase" && event["phase"] == "warm_up"));
+}
+
+#[test]
+fn nothing_is_run_on_a_device_that_was_lost() {
+    let cell = |index, kind| json!({ "index": index, "spec": { "kind": kind, "n": 16, "dtype": "f32" }, "skip": [] });
+    let events = asked(&run_request(&json!({ "cells": [cell(0, "triad"), cell(1, "copy")] })));
+    assert_eq!(names(&events), ["\"start\"", "\"result\""]);
+    let row = events.last().map(|event| event["row"]["error_code"].clone());
+    assert_eq!(row, Some(json!("KERNEL_DEVICE_LOST")));
 }
 
 #[test]
