@@ -303,14 +303,23 @@ const Agent = z.strictObject({
     .describe('More than one domain can draw; default 10000'),
 });
 
-/** Lets a string stand for `{ id: string }`. */
+/** Schemas of mappings that a text may stand for, with the schema of that text: for the JSON Schema, which shows no conversion. */
+const shortForms = new Map<z.core.$ZodType, Readonly<Record<string, unknown>>>();
+
+/** Lets a text stand for a mapping with that one key. */
+function shortFor<T extends z.ZodType>(key: string, schema: T, text: Readonly<Record<string, unknown>>) {
+  const either = z.preprocess((value) => (typeof value === 'string' ? { [key]: value } : value), schema);
+  shortForms.set(either, { type: 'string', ...text });
+  return either;
+}
+
 const named = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (typeof value === 'string' ? { id: value } : value), schema);
+  shortFor('id', schema, { description: 'The same as `{ id: … }`' });
 
 const axis = <T extends z.ZodType>(schema: T) => z.array(named(schema)).min(1);
 
 const loads = z
-  .array(z.preprocess((value) => (typeof value === 'string' ? { preset: value } : value), Load))
+  .array(shortFor('preset', Load, { enum: [...loadPresets], description: 'The same as `{ preset: … }`' }))
   .min(1);
 
 const Point = z
@@ -449,6 +458,16 @@ export type PointAxis = (typeof pointAxes)[number];
 
 /** JSON Schema (draft 2020-12) of the matrix file, for editors and validators. */
 export const matrixJsonSchema = (): Record<string, unknown> => ({
-  ...z.toJSONSchema(MatrixFile, { io: 'input', unrepresentable: 'any' }),
+  ...z.toJSONSchema(MatrixFile, {
+    io: 'input',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const short = shortForms.get(zodSchema);
+      if (short === undefined) return;
+      const whole = { ...jsonSchema };
+      for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
+      jsonSchema.anyOf = [short, whole];
+    },
+  }),
   title: 'Perwatt matrix',
 });
