@@ -82,8 +82,8 @@ export function strategyContext(
     },
     rng,
     max_tokens,
-    check: (text) =>
-      gradeText(text, { grader, mode, item, finish_reason: 'stop', failed: false }).verdict === 'correct',
+    check: ({ text, finish }) =>
+      gradeText(text, { grader, mode, item, finish_reason: finish, failed: false }).verdict === 'correct',
     ...(world !== null && { openWorld: () => world.open(item) }),
     ...(aids.language !== null && { language: aids.language }),
     ...(aids.router !== null && { router: aids.router }),

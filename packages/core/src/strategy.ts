@@ -140,8 +140,11 @@ export interface StrategyContext {
   readonly max_tokens: number;
   /** Opens the item's world; present when the strategy needs an environment and the data set has one. */
   readonly openWorld?: () => WorldEpisode;
-  /** Whether an answer is right, by the data set's grader; present when the strategy needs an oracle. */
-  readonly check?: (text: string) => boolean;
+  /**
+   * Whether the text of a call is right, by the data set's grader, which takes none that was cut at the token limit. Present when
+   * the strategy needs an oracle.
+   */
+  readonly check?: (call: Pick<CallResult, 'text' | 'finish'>) => boolean;
   /** The language of the item's programs; present when the strategy needs one. */
   readonly language?: SafeLanguage;
   /** Energy of the query so far, J; null where it can't be told. Present when a budget of joules is set. */

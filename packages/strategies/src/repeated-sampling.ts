@@ -26,7 +26,7 @@ export const repeatedSampling: Strategy<RepeatedSamplingParams> = {
   calls: ({ attempts }) => attempts,
   async *run(item, { attempts, ...params }, context) {
     const results = yield attemptCalls(item, { params, context }, attempts);
-    const scores = results.map((r) => (hasText(r) ? Number(checked(r.text, context)) : 0));
+    const scores = results.map((r) => (hasText(r) ? Number(checked(r, context)) : 0));
     const candidates = results.map((result, i) => ({
       ...candidateOf(result, context.answers),
       score: scores[i] ?? 0,

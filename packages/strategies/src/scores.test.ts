@@ -87,6 +87,16 @@ describe('scores', () => {
     expect(outcome.candidates.map((c) => c.score)).toEqual([0, 1, 0, 1]);
     expect(outcome).toMatchObject({ call_id: 'attempt-1', decisions: ['2 of 4 attempts are right'] });
   });
+
+  example.each(['repeated_sampling', 'best_of_n'])(
+    '%s: no oracle takes an answer that was cut, as the grader doesn’t',
+    async (id) => {
+      const params = { attempts: 3, ...(id === 'best_of_n' && { verifier: 'oracle' }) };
+      const { outcome } = await ask(id, params, [{ text: '42', finish: 'length' }, '1', '42']);
+      expect(outcome).toMatchObject({ call_id: 'attempt-2' });
+      expect(outcome.candidates.map((c) => c.score)).toEqual([0, 0, 1]);
+    },
+  );
 });
 
 describe('sequential_revision', () => {

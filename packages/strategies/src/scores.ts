@@ -80,7 +80,7 @@ export async function* scoreAttempts(
 ): AsyncGenerator<readonly CallRequest[], (number | null)[], readonly CallResult[]> {
   const { scoring, context } = options;
   if (scoring.verifier === 'oracle')
-    return results.map((r) => (hasText(r) ? Number(checked(r.text, context)) : null));
+    return results.map((r) => (hasText(r) ? Number(checked(r, context)) : null));
   if (scoring.verifier === 'logprob')
     return results.map((r) => (hasText(r) ? (r.mean_logprob ?? null) : null));
   const rated = results.filter(hasText);
@@ -140,8 +140,8 @@ function ratingCall(
 const ratingOf = (rating: CallResult | undefined): number | null =>
   rating === undefined || rating.finish === 'error' ? null : readRating(rating.text);
 
-/** Whether the data set's grader takes `text` for right. Throws `RangeError` when the context has no oracle. */
-export function checked(text: string, { check }: Pick<StrategyContext, 'check'>): boolean {
+/** Whether the data set's grader takes a call's text for right. Throws `RangeError` when the context has no oracle. */
+export function checked(call: CallResult, { check }: Pick<StrategyContext, 'check'>): boolean {
   if (check === undefined) throw new RangeError('the strategy needs an oracle and was given none');
-  return check(text);
+  return check(call);
 }

@@ -72,7 +72,7 @@ export const context = (seed = 1): StrategyContext => ({
   },
   rng: createRng(seed),
   max_tokens: 64,
-  check: (text) => /\b42\b/.test(text),
+  check: ({ text, finish }) => finish !== 'length' && /\b42\b/.test(text),
   openWorld: () => corridor(),
   language,
   router: { score: (prompt) => Math.min(1, prompt.length / 100), threshold: 0.5 },
