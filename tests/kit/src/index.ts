@@ -39,6 +39,13 @@ export {
   shellyStatus,
 } from './power-fake-meter-page.js';
 export { type FakePtdaemon, type FakePtdaemonOptions, fakePtdaemon } from './power-fake-ptdaemon.js';
+export {
+  type CounterMoment,
+  type LiveCounter,
+  type LiveCounterOptions,
+  liveCounter,
+  momentAt,
+} from './power-live-counter.js';
 export { type PowercapTree, type PowercapZone, powercapTree } from './power-powercap-tree.js';
 export {
   type ScriptedSample,

@@ -57,6 +57,12 @@ pub trait Prepared {
     /// What the driver says.
     fn submit(&mut self, launches: u32) -> Result<Ticket, KernelError>;
 
+    /// Whether [`Self::submit`] returns only when its batch is done, so that it ends when it was submitted, not when it is
+    /// waited for.
+    fn is_synchronous(&self) -> bool {
+        false
+    }
+
     /// Waits for a batch and gives its times. Tickets are waited for in the order of their submission, each once.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Keeps a device busy, or leaves it alone, while its counter is watched.
 
+use std::collections::VecDeque;
+
 use crate::{
     BatchEnd, Device, EnergyCounter, EnergyRule, EnergyWindow, Health, Host, KernelError, LaunchEnergy,
     Phase, Prepared, Timing, Trace,
@@ -21,7 +23,7 @@ pub(crate) struct Metering<'a> {
 }
 
 impl Metering<'_> {
-    /// The idle device first, then windows until enough are valid.
+    /// The idle device first, then windows until enough are valid, or too many were not.
     pub fn run(
         &mut self,
         prepared: &mut dyn Prepared,
@@ -44,7 +46,7 @@ impl Metering<'_> {
         let idle = idle_power(&resting);
         let period_ns =
             resting.tick_period_ns().map_or(info.update_period_ns, |seen| seen.max(info.update_period_ns));
-        let span_ns = span_of(period_ns);
+        let mut span_ns = span_of(period_ns);
         let mut windows: Vec<EnergyWindow> = Vec::new();
         let needed = self.rule.windows.max(2);
         for attempt in 0..needed + SPARE_WINDOWS {
@@ -61,14 +63,19 @@ impl Metering<'_> {
             }
             let trace = self.trace(prepared, counter, span_ns)?;
             match energy_window(&trace, idle.as_ref().ok().copied(), &self.rule, period_ns) {
-                Ok(window) => windows.push(EnergyWindow { health: self.device.health(), ..window }),
+                Ok(window) => {
+                    // Long launches and late ticks take from both ends: what was missing is added to the next one.
+                    let missing_ns = self.rule.window_ns(period_ns) - (window.end_ns - window.start_ns);
+                    span_ns += 2 * missing_ns.max(0);
+                    windows.push(EnergyWindow { health: self.device.health(), ..window });
+                }
                 Err(reason) => return Err(KernelError::Counter { counter: info.domain, reason }),
             }
         }
         Ok(LaunchEnergy::from_windows(info, windows, idle, &self.rule))
     }
 
-    /// Keeps two batches in flight: through the warm-up, then for `span_ns` while the counter is watched.
+    /// Keeps two batches in flight (one where a batch is done when it was submitted): through the warm-up, then for `span_ns` while the counter is watched.
     fn trace(
         &self,
         prepared: &mut dyn Prepared,
@@ -85,17 +92,17 @@ impl Metering<'_> {
     }
 
     fn keep_busy(&self, prepared: &mut dyn Prepared, until_ns: i64) -> Result<Vec<BatchEnd>, KernelError> {
-        let mut batches = Vec::new();
-        let mut next = prepared.submit(self.launches)?;
-        while self.host.now_ns() < until_ns {
-            let size = jittered(self.launches, batches.len() as u64);
-            let ahead = prepared.submit(size)?;
+        let most = if prepared.is_synchronous() { 1 } else { 2 };
+        let (mut batches, mut flying, mut drawn) = (Vec::new(), VecDeque::new(), 0);
+        loop {
+            while flying.len() < most && (drawn == 0 || self.host.now_ns() < until_ns) {
+                flying.push_back(prepared.submit(jittered(self.launches, drawn))?);
+                drawn += 1;
+            }
+            let Some(next) = flying.pop_front() else { break };
             let timing = prepared.wait(next)?;
             batches.push(self.ended(timing));
-            next = ahead;
         }
-        let timing = prepared.wait(next)?;
-        batches.push(self.ended(timing));
         Ok(batches)
     }
 

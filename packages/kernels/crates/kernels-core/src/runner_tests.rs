@@ -335,7 +335,7 @@ fn a_kernel_that_cannot_fit_is_out_of_memory_before_anything_is_allocated() -> R
     Ok(())
 }
 
-/// 50 W, renewed every 10 ms of the host's time: what a late look costs is below one of a window's six periods.
+/// 50 W, renewed every 10 ms of the host's time: what a late look costs is a small part of a window.
 struct Meter(CounterInfo);
 
 impl EnergyCounter for Meter {
@@ -357,7 +357,7 @@ fn metered_row(shared: Option<&str>) -> Result<KernelRow, KernelError> {
         CounterInfo { source, domain, scope, update_period_ns: 10_000_000, systematic_ratio: None, shared };
     let mut meter = Meter(info);
     let energy = EnergyRule {
-        least_ns: 60_000_000,
+        least_ns: 150_000_000,
         least_periods: 5,
         duty_ratio: 0.3,
         warm_up_ns: 5_000_000,

@@ -89,6 +89,10 @@ impl Prepared for CpuKernel {
         Ok(ticket)
     }
 
+    fn is_synchronous(&self) -> bool {
+        true
+    }
+
     fn wait(&mut self, ticket: Ticket) -> Result<Timing, KernelError> {
         match self.done.iter().position(|(done, _)| *done == ticket).and_then(|at| self.done.remove(at)) {
             Some((_, timing)) => Ok(timing),
