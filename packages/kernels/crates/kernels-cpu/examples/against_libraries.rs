@@ -125,9 +125,13 @@ fn opened(folders: &[PathBuf], names: &[&str]) -> Result<&'static Library, Failu
 
 /// A square product straight through a library, on matrices of its own.
 fn direct_gemm(folders: &[PathBuf], library: &'static str, size: usize) -> Result<Box<dyn FnMut()>, Failure> {
-    let fill =
-        |seed: usize| (0..size * size).map(|index| small(index * 7 + seed, 13) - 6.0).collect::<Vec<f32>>();
-    let (a, b, mut c) = (fill(1), fill(2), vec![0f32; size * size]);
+    let fill = |seed: usize| {
+        let mut buffer = Buffer::filled("plain", 4 * size * size, 0)?;
+        let all = buffer.as_mut_slice::<f32>().iter_mut().enumerate();
+        all.for_each(|(index, number)| *number = small(index * 7 + seed, 13) - 6.0);
+        Ok::<_, KernelError>(buffer)
+    };
+    let (a, b, mut c) = (fill(1)?, fill(2)?, fill(3)?);
     let (narrow, wide) = (i32::try_from(size)?, i64::try_from(size)?);
     // SAFETY: the types are those of the libraries' headers; all three matrices are size × size.
     unsafe {
@@ -135,14 +139,14 @@ fn direct_gemm(folders: &[PathBuf], library: &'static str, size: usize) -> Resul
             let blas = opened(folders, &["libopenblas.so.0"])?;
             let sgemm = blas.get::<Sgemm>("cblas_sgemm")?;
             return Ok(Box::new(move || {
-                let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+                let (a, b, c) = (a.as_slice().as_ptr(), b.as_slice().as_ptr(), c.as_mut_slice().as_mut_ptr());
                 sgemm(101, 111, 111, narrow, narrow, narrow, 1.0, a, narrow, b, narrow, 0.0, c, narrow);
             }));
         }
         let dnnl = opened(folders, &["libdnnl.so.3", "libdnnl.so.2"])?;
         let sgemm = dnnl.get::<DnnlSgemm>("dnnl_sgemm")?;
         Ok(Box::new(move || {
-            let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+            let (a, b, c) = (a.as_slice().as_ptr(), b.as_slice().as_ptr(), c.as_mut_slice().as_mut_ptr());
             black_box(sgemm(b'N', b'N', wide, wide, wide, 1.0, a, wide, b, wide, 0.0, c, wide));
         }))
     }
