@@ -1,6 +1,6 @@
 import { modelColour } from '../colours.js';
 import type { Figure } from '../figure.js';
-import { DASH, formatNumber, formatPercent, formatShare, provenanceMark } from '../format.js';
+import { DASH, formatNumber, formatPercent, formatShare, provenanceMark, unmeasured } from '../format.js';
 import { type Html, html } from '../html.js';
 import { type AttemptsCost, attemptCosts, attemptedCells, type CellAttempts } from './attempts-data.js';
 import { figureBlock, figuresOf } from './figure-block.js';
@@ -54,8 +54,12 @@ function linesOf(site: Site, cells: readonly CellAttempts[]): Line[] {
   });
 }
 
-const layoutOver = (title: string) => ({
-  xaxis: { title: { text: title }, type: 'log' },
+const layoutOver = (title: string, ticks: readonly number[] = []) => ({
+  xaxis: {
+    title: { text: title },
+    type: 'log',
+    ...(ticks.length > 0 && { tickvals: ticks, ticktext: ticks.map(String) }),
+  },
   yaxis: { title: { text: 'Share of the items (1)' }, range: [-0.03, 1.08] },
 });
 
@@ -92,8 +96,18 @@ function coverageFigure(lines: readonly Line[]): Figure | null {
           ]),
     ];
   });
-  return { id: 'coverage', data, layout: layoutOver('Attempts k') };
+  const tried = new Set(lines.flatMap(({ own }) => own.figures.at.map(({ k }) => k)));
+  return {
+    id: 'coverage',
+    data,
+    layout: layoutOver(
+      'Attempts k',
+      [...tried].sort((a, b) => a - b),
+    ),
+  };
 }
+
+const tierOf = ({ cell }: CellAttempts) => unmeasured(cell.metrics.energy_per_query_j.provenance);
 
 function joulesFigure(lines: readonly Line[]): Figure | null {
   const known = lines.filter(({ own }) => own.attempt_j !== null);
@@ -110,10 +124,13 @@ function joulesFigure(lines: readonly Line[]): Figure | null {
       customdata: costs.map((cost) => [cost.k, shareAt(cost)]),
       hovertemplate: `%{x:.3g} J, %{customdata[0]} attempts: %{customdata[1]} covered<extra>${name}</extra>`,
       line: { color, dash, width: 1.5 },
-      marker: { color, size: 8 },
+      marker: { color, size: 8, symbol: tierOf(own) === null ? 'circle' : 'circle-open' },
     };
   });
-  return { id: 'coverage-joules', data, layout: layoutOver('Energy of the attempts at an item (J)') };
+  const tiers = new Set(known.map(({ own }) => tierOf(own)));
+  const [tier = null] = tiers.size === 1 ? tiers : [];
+  const title = `Energy of the attempts at an item (J${tier === null ? '' : `, ${tier}`})`;
+  return { id: 'coverage-joules', data, layout: layoutOver(title) };
 }
 
 const numberOr = (value: number | null, mark = ''): string =>
