@@ -10,7 +10,9 @@ use kernels_core::{
     Phase, RunOptions, Runner, StopRule, Support, SystemHost,
 };
 
-use crate::{Cell, Event, FoundCounter, PROTOCOL_VERSION, Power, Request, Run, Supported};
+use crate::{
+    Cell, Conditions, Event, FoundCounter, PROTOCOL_VERSION, Power, Request, Run, Supported, health::Watched,
+};
 
 /// Where energy counters come from.
 pub trait Meters {
@@ -19,6 +21,11 @@ pub trait Meters {
     /// # Errors
     /// A sentence: why there is none.
     fn find(&self, device: &DeviceInfo, power: &Power) -> Result<FoundCounter, String>;
+
+    /// What tells a device's clocks, temperature and throttling; None where nothing does.
+    fn conditions(&self, _device: &DeviceInfo, _power: &Power) -> Option<Conditions> {
+        None
+    }
 }
 
 /// Answers `request`, a JSON text, by handing events to `send`. Nothing of what goes wrong is lost: it is an event.
@@ -105,6 +112,8 @@ fn run_all(
     send: &mut dyn FnMut(&Event),
 ) -> Result<(), KernelError> {
     let device = open(&run.device, backends)?;
+    let conditions = meters.conditions(device.info(), &run.power);
+    let device = Watched::new(device, conditions);
     let mut counter = match run.energy {
         None => Err("it was not asked for".to_owned()),
         Some(_) => meters.find(device.info(), &run.power),
@@ -119,7 +128,7 @@ fn run_all(
             !id.is_some_and(|id| cell.skip.contains(&id))
         };
         for implementation in impls.into_iter().filter(left) {
-            let at = &mut At { device: device.as_ref(), counter: &mut counter, send };
+            let at = &mut At { device: &device, counter: &mut counter, send };
             // Nothing works on a lost device until another process opens it.
             if run_one(run, cell, implementation.as_ref(), at) == Standing::Lost {
                 return Ok(());

@@ -4,7 +4,7 @@ use kernels_core::{DeviceInfo, DeviceKind, EnergyCounter, PowerCounter};
 use power_core::{Booking, Domain, PowerSource, Provenance, Scope, chain, open_source};
 use power_vendor::{Libraries, VENDOR_SOURCES, open_vendor_source};
 
-use crate::{Meters, Power};
+use crate::{Conditions, Meters, Power};
 
 /// A counter, and where its joules come from.
 pub struct FoundCounter {
@@ -36,6 +36,10 @@ impl Meters for PowerMeters {
             }
         }
         Err(format!("no energy counter measures {}: {}", device.id, reasons.join("; ")))
+    }
+
+    fn conditions(&self, device: &DeviceInfo, power: &Power) -> Option<Conditions> {
+        Conditions::of(device, power)
     }
 }
 

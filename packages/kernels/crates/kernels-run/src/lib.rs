@@ -7,9 +7,11 @@
 mod answer;
 mod backends;
 mod counter;
+mod health;
 mod protocol;
 
 pub use answer::{Meters, answer};
 pub use backends::backends;
 pub use counter::{FoundCounter, PowerMeters};
+pub use health::Conditions;
 pub use protocol::{Cell, Energy, Event, PROTOCOL_VERSION, Power, Request, Run, Supported, Times};
