@@ -55,6 +55,7 @@ dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; overflow-wrap: anyw
   .plot { height: 420px; }
   dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: 8px; }
   tbody th, thead th:first-child { position: sticky; left: 0; background: var(--card); max-width: 40vw; white-space: normal; overflow-wrap: anywhere; }
+  tbody th small { white-space: normal; }
 }
 @media print { .scroll { overflow: visible; } details > * { display: block; } }
 `;

@@ -120,13 +120,29 @@ function readCheckpoint(
 ): Checkpoint {
   const path = run.checkpointPath(facts.name, seed, step);
   const checkpoint = parseCheckpoint(readFileSync(path, 'utf8'), path);
-  const { version } = recipeById(facts.recipe);
-  if (facts.version !== version)
+  const recipe = recipeById(facts.recipe);
+  if (facts.version !== recipe.version)
     throw new PerwattError(
       'CHECKPOINT_INVALID',
-      `training ${facts.name} is of version ${facts.version} of recipe ${facts.recipe}, this is version ${version}`,
+      `training ${facts.name} is of version ${facts.version} of recipe ${facts.recipe}, this is version ${recipe.version}`,
     );
-  return checkpoint;
+  try {
+    restoreTrainer(recipe, checkpoint);
+  } catch (error) {
+    if (!(error instanceof PerwattError)) throw error;
+    throw new PerwattError(error.code, `${path}: ${error.message}`, { hint: error.hint, cause: error });
+  }
+  const own = { ...facts.params, seed, step };
+  const theirs = { ...checkpoint.params, seed: checkpoint.seed, step: checkpoint.step };
+  const odd = Object.keys({ ...own, ...theirs }).find(
+    (name) => Reflect.get(own, name) !== Reflect.get(theirs, name),
+  );
+  if (odd === undefined) return checkpoint;
+  const [asked, found] = [Reflect.get(own, odd), Reflect.get(theirs, odd)];
+  throw new PerwattError(
+    'CHECKPOINT_INVALID',
+    `${path}: the checkpoint is of ${odd} ${found}, the training of ${odd} ${asked}`,
+  );
 }
 
 interface LinePlace {

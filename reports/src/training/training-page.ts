@@ -13,7 +13,7 @@ import { curveFigure, queryFigure } from './training-figures.js';
  * what may be claimed. Null where there is no training.
  */
 export function trainingPage(reports: readonly TrainingReport[]): SitePage | null {
-  const accounts = reports.flatMap((report) => report.accounts);
+  const accounts = namedApart(reports);
   if (accounts.length === 0) return null;
   const estimated = reports.some(({ energy }) => energy.provenance === 'estimated');
   const drawing = { estimated, names: accounts.map(({ facts }) => facts.name) };
@@ -52,12 +52,24 @@ ${ledgers(reports, mark)}`;
   };
 }
 
+/** All accounts; where several runs have a training of one name, each bears its run's name too. */
+function namedApart(reports: readonly TrainingReport[]): TrainingAccount[] {
+  const all = reports.flatMap(({ accounts }) => accounts.map(({ facts }) => facts.name));
+  const isTwice = (name: string) => all.indexOf(name) !== all.lastIndexOf(name);
+  return reports.flatMap(({ accounts, manifest }) =>
+    accounts.map((own) => {
+      const { name } = own.facts;
+      return isTwice(name) ? { ...own, facts: { ...own.facts, name: `${manifest.run_id}: ${name}` } } : own;
+    }),
+  );
+}
+
 const percent = (value: number | null): string => (value === null ? DASH : `${formatNumber(100 * value)} %`);
 
 /** A figure with its bounds, or why there is none. */
 function figureCell({ value, lo, hi, reason }: TrainingFigure, text: (value: number) => string): Html {
-  if (value === null) return html`<td class="n soft">${reason ?? 'unknown'}</td>`;
-  const bounds = lo === null || hi === null ? html`` : html`<br><small>${text(lo)} … ${text(hi)}</small>`;
+  if (value === null) return html`<td class="soft">${reason ?? 'unknown'}</td>`;
+  const bounds = lo === null || hi === null ? html`` : html`<small>${text(lo)} … ${text(hi)}</small>`;
   return html`<td class="n">${text(value)}${bounds}</td>`;
 }
 
@@ -67,8 +79,8 @@ function costTable(accounts: readonly TrainingAccount[], mark: string): Html {
   const rows = accounts.map(
     (
       own,
-    ) => html`<tr><th scope="row">${own.facts.name}<br><small>${own.facts.title}, ${own.facts.seeds.length} seeds</small></th>
-<td class="n">${percent(own.accuracy_before)} → ${percent(own.accuracy_after)}</td>${figureCell(own.accuracy_gain_pp, signed)}${figureCell(own.training_energy_j, joules)}${figureCell(own.training_net_j, joules)}${figureCell(own.evaluation_energy_j, joules)}${figureCell(own.energy_per_point_j, joules)}<td class="n">${breakEven(own)}</td></tr>`,
+    ) => html`<tr><th scope="row">${own.facts.name}<small>${own.facts.title}, ${own.facts.seeds.length} seeds</small></th>
+<td class="n">${percent(own.accuracy_before)} → ${percent(own.accuracy_after)}</td>${figureCell(own.accuracy_gain_pp, signed)}${figureCell(own.training_energy_j, joules)}${figureCell(own.training_net_j, joules)}${figureCell(own.evaluation_energy_j, joules)}${figureCell(own.energy_per_point_j, joules)}<td>${breakEven(own)}</td></tr>`,
   );
   const heads = headsOf([
     'training',
@@ -78,11 +90,11 @@ function costTable(accounts: readonly TrainingAccount[], mark: string): Html {
     '>net|of the idle host',
     '>evaluation|apart',
     '>energy per point|one seed',
-    '>break-even|queries',
+    'break-even|queries',
   ]);
   return html`<section><h2>What it cost</h2>
 ${scrollTable(heads, rows, { label: 'Cost of each training' })}
-<p class="soft small">Training energy holds rollouts, verification, rejected updates and teachers. Energy per point is told only where the interval of the gain lies above 0. Break-even: queries after which the training of one seed has paid for itself against the cheapest untrained strategy that is as accurate.</p></section>`;
+<p class="soft small">Training energy holds rollouts, verification, rejected updates and teachers. Net: less what the idle host draws, metered before and after; a net energy that is not told apart from 0 means that the host was as busy with other work then. Energy per point is told only where the interval of the gain lies above 0. Break-even: queries after which the training of one seed has paid for itself against the cheapest untrained strategy that is as accurate.</p></section>`;
 }
 
 /** What each phase of a training cost a seed; empty where none has any. */
@@ -92,7 +104,7 @@ function phaseTable(accounts: readonly TrainingAccount[], mark: string): Html {
   const rows = accounts.flatMap((account) =>
     phaseAccounts(account).map(
       (own) =>
-        html`<tr><th scope="row">${account.facts.name}: ${own.name}<br><small>steps ${own.from + 1} to ${own.to}</small></th>
+        html`<tr><th scope="row">${account.facts.name}: ${own.name}<small>steps ${own.from + 1} to ${own.to}</small></th>
 <td class="n">${percent(own.accuracy_before)} → ${percent(own.accuracy_after)}</td>${figureCell(own.accuracy_gain_pp, signed)}<td class="n">${formatNumber(own.tokens)}</td><td class="n">${own.cpu_s === null ? DASH : formatNumber(own.cpu_s)}</td><td class="n">${own.energy_j === null ? DASH : joules(own.energy_j)}</td>${figureCell(own.energy_per_point_j, joules)}</tr>`,
     ),
   );
@@ -114,9 +126,9 @@ function breakEven({
   break_even_queries: { value, lo, hi, reason },
   break_even_against,
 }: TrainingAccount): Html {
-  if (value === null) return html`<span class="soft">${reason ?? 'unknown'}</span>`;
+  if (value === null) return html`<small class="wrap">${reason ?? 'unknown'}</small>`;
   const bounds = lo === null || hi === null ? html`` : html`${formatNumber(lo)} … ${formatNumber(hi)}; `;
-  return html`${formatNumber(value)}<br><small>${bounds}against ${break_even_against ?? 'nothing'}</small>`;
+  return html`${formatNumber(value)}<small class="wrap">${bounds}against ${break_even_against ?? 'nothing'}</small>`;
 }
 
 /** Trainings of one recipe, or of a recipe and its baselines, that differ in parameters. */
@@ -149,22 +161,46 @@ function ablationRow(
   return html`<tr><th scope="row">${facts.name}</th><td>${differs === '' ? 'nothing' : differs}</td><td class="n">${percent(accuracy_after)}</td>${figureCell(accuracy_gain_pp, (value) => formatNumber(value))}<td class="n">${totals.tokens}</td><td class="n">${totals.rejected_updates}</td></tr>`;
 }
 
-const claimTexts = { supported: 'supported', not_supported: 'not supported' } as const;
+type Claim = TrainingAccount['facts']['claims'][number];
+
+/** A text with what stands between backticks as code. */
+const withCode = (text: string): Html =>
+  html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
 
 function claims(accounts: readonly TrainingAccount[]): Html {
-  const seen = new Set<string>();
-  const rows = accounts.flatMap(({ facts }) => {
-    if (seen.has(facts.recipe)) return [];
-    seen.add(facts.recipe);
-    return facts.claims.map(
-      ({ text, status, note }) =>
-        html`<tr><th scope="row">${facts.recipe}</th><td>${text}${note === undefined ? html`` : html`<br><small>${note}</small>`}</td><td>${claimTexts[status]}</td></tr>`,
-    );
-  });
-  if (rows.length === 0) return html``;
-  return html`<section><h2>What may be claimed</h2>
-${scrollTable(headsOf(['recipe', 'claim', 'here']), rows, { label: 'Claims of the recipes' })}
-<p class="soft small">Supported: asserted by the tests of the recipe over fixed seeds: differences by at least twice the deviation of seeds or twice the standard error of their mean, bounds as they stand. Not supported: this recipe can't show it, or shows the contrary.</p></section>`;
+  // The first training of a recipe tells its claims.
+  const recipes = new Map([...accounts].reverse().map(({ facts }) => [facts.recipe, facts.claims]));
+  const rowsOf = (status: Claim['status']) =>
+    [...recipes]
+      .reverse()
+      .flatMap(([recipe, own]) =>
+        own
+          .filter((claim) => claim.status === status)
+          .map(
+            ({ text, note }) =>
+              html`<tr><th scope="row">${recipe}</th><td>${withCode(text)}${note === undefined ? html`` : html`<small class="wrap">${withCode(note)}</small>`}</td></tr>`,
+          ),
+      );
+  const part = (
+    status: Claim['status'],
+    { head, note }: { readonly head: string; readonly note: string },
+  ) => {
+    const rows = rowsOf(status);
+    if (rows.length === 0) return html``;
+    return html`<h3>${head}</h3>${scrollTable(headsOf(['recipe', 'claim']), rows, { label: head })}<p class="soft small">${note}</p>`;
+  };
+  const parts = [
+    part('supported', {
+      head: 'Supported here',
+      note: 'Asserted by the tests of the recipe over fixed seeds: differences by at least twice the deviation of seeds where nothing else is noted, bounds as they stand. A note says where less is claimed than was set out before anything was measured, what was seen, and why.',
+    }),
+    part('not_supported', {
+      head: 'Not supported here',
+      note: 'The recipe can not show it, or shows the contrary.',
+    }),
+  ];
+  if ([...recipes.values()].every((own) => own.length === 0)) return html``;
+  return html`<section><h2>What may be claimed</h2>${parts}</section>`;
 }
 
 /** Methods of the published figures, by recipe. */
@@ -198,7 +234,7 @@ function ledgers(reports: readonly TrainingReport[], mark: string): Html {
   const rows = reports.flatMap(({ manifest, energy }) =>
     energy.ledgers.map(
       (own) =>
-        html`<tr><th scope="row">${manifest.run_id}<br><small>${own.domain}, ${energy.provenance ?? 'unknown'}</small></th><td class="n">${joules(own.meter_j)}</td><td class="n">${joules(own.steps_j)}</td><td class="n">${joules(own.evals_j)}</td><td class="n">${joules(own.start_j)}</td><td class="n">${joules(own.votes_j)}</td><td class="n">${joules(own.other_j)}</td><td>${own.reason ?? ''}</td></tr>`,
+        html`<tr><th scope="row">${manifest.run_id}<small>${own.domain}, ${energy.provenance ?? 'unknown'}</small></th><td class="n">${joules(own.meter_j)}</td><td class="n">${joules(own.steps_j)}</td><td class="n">${joules(own.evals_j)}</td><td class="n">${joules(own.start_j)}</td><td class="n">${joules(own.votes_j)}</td><td class="n">${joules(own.other_j)}</td><td>${own.reason ?? ''}</td></tr>`,
     ),
   );
   if (rows.length === 0)

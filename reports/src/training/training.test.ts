@@ -262,7 +262,7 @@ describe('the page', () => {
             recipe: 'ovcsd',
             seeds: [0, 1, 2],
             claims: [
-              { text: 'It is so.', status: 'supported', note: 'Set out: more.' },
+              { text: 'It is so.', status: 'supported', note: 'Set out: `more`.' },
               { text: 'It is not.', status: 'not_supported' },
             ],
           },
@@ -277,11 +277,17 @@ describe('the page', () => {
     for (const { id } of page.figures) expect(markup).toContain(`id="${id}"`);
     expect(markup).toContain(NO_GAIN);
     expect(markup).toContain('lr=2');
-    expect(markup).toContain('not supported');
-    expect(markup).toMatch(/It is so\.<br><small>Set out: more\.<\/small>/);
+    const places = ['Supported here', 'It is so.', 'Not supported here', 'It is not.', 'Published reference'];
+    const found = places.map((text) => markup.indexOf(text));
+    expect(found[0]).toBeGreaterThan(0);
+    expect(found).toEqual([...found].sort((a, b) => a - b));
+    expect(markup).toMatch(/It is so\.<small class="wrap">Set out: <code>more<\/code>\.<\/small>/);
     expect(markup.indexOf('Published reference')).toBeGreaterThan(markup.indexOf('What may be claimed'));
     expect(markup).toContain('arXiv 2607.27937');
     expect(trainingPage([])).toBeNull();
+    // Trainings of one name bear their run's.
+    expect(trainingPage([report, report])!.body.markup).toContain('run: idle');
+    expect(markup).not.toContain('run: idle');
   });
 
   test('draws CPU time where nothing was metered, and says so', () => {

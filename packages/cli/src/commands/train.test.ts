@@ -284,6 +284,8 @@ axes: { model: [x], dataset: [y] }
     { args: ['ovcsd', '--set', 'lr=NaN'],             want: /recipe ovcsd: lr must be a number, not NaN/,  why: 'a value that is no number' },
     { args: ['ovcsd', '--set', 'lr'],                 want: /--set lr is not key=value/,                   why: 'no value' },
     { args: [],                                       want: /no recipe was given/,                         why: 'nothing to train' },
+    { args: ['--resume', 'x', '--set', 'lr=1'],       want: /--set cannot be combined with --resume/,     why: 'parameters told anew' },
+    { args: ['--resume', 'x', '--seeds', '9'],        want: /--seeds cannot be combined with --resume/,   why: 'seeds told anew' },
     { args: ['ovcsd', '--resume', 'x'],               want: /cannot be combined with --resume/,            why: 'two things at once' },
     { args: ['--resume', 'nowhere'],                  want: /no run at /,                                  why: 'no such run' },
     { args: ['show', '.'],                            want: /no run at /,                                  why: 'no training there' },
@@ -304,6 +306,22 @@ axes: { model: [x], dataset: [y] }
     await expect(train(['--resume', folder, '--power', 'none', '--quiet'])).rejects.toThrow(
       'of recipe sat, not router_fit',
     );
+    const whole = (text: string) => text.replace('"recipe":"sat"', '"recipe":"router_fit"');
+    // biome-ignore format: a table is read in columns
+    const cases: readonly (readonly [change: (text: string) => string, want: RegExp])[] = [
+      [(text) => whole(text).replace('"lr":2', '"lr":3'),    /router_fit-seed-0-step-0\.json: the checkpoint is of lr 3, the training of lr 2/],
+      [(text) => whole(text).replace('"seed":0', '"seed":5'), /is of seed 5, the training of seed 0/],
+      [(text) => whole(text).replace('"step":0', '"step":2'), /is of step 2, the training of step 0/],
+      [(text) => whole(text).replace('"length":4', '"length":5'), /step-0\.json: the checkpoint does not fit: "weights" should hold 4/],
+      [(text) => whole(text).slice(0, 150),                   /step-0\.json is no JSON/],
+    ];
+    const checkpoint = 'checkpoints/router_fit-seed-0-step-0.json';
+    const before = readFileSync(join(folder, checkpoint), 'utf8');
+    for (const [change, want] of cases) {
+      writeFileSync(join(folder, checkpoint), change(before));
+      await expect(train(['--resume', folder, '--power', 'none', '--quiet'])).rejects.toThrow(want);
+    }
+    writeFileSync(join(folder, checkpoint), whole(before));
     edit('run.json', (text) => text.replace('"version": 1', '"version": 7'));
     await expect(train(['--resume', folder, '--power', 'none', '--quiet'])).rejects.toThrow(
       'version 7 of recipe router_fit',

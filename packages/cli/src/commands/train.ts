@@ -77,10 +77,23 @@ export const trainCommand = (
     .addCommand(trainShowCommand(io))
     .addCommand(trainCompareCommand(io))
     .addCommand(trainReportCommand(io))
-    .action(async (recipe: string | undefined, flags: Flags) => {
+    .action(async (recipe: string | undefined, flags: Flags, self: Command) => {
+      if (flags.resume !== undefined) refuseWithResume(self);
       const { run, sources } = runOf(recipe, flags, { io, ...parts });
       await train(run, { io, flags, sources, deps: parts.makeDeps({ base: io.cwd, fetch: false }) });
     });
+
+/** What belongs to a new training only. */
+const ofNewRuns = ['set', 'seeds', 'name', 'out'] as const;
+
+/** A training goes on as it began: nothing of it can be told anew. */
+function refuseWithResume(self: Command): void {
+  const told = ofNewRuns.find((name) => self.getOptionValueSource(name) === 'cli');
+  if (told === undefined) return;
+  throw new PerwattError('USAGE', `--${told} cannot be combined with --resume`, {
+    hint: 'A training goes on with the parameters and seeds that it began with; start another one for others.',
+  });
+}
 
 interface Opening {
   readonly io: Io;
