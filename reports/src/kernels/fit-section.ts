@@ -27,7 +27,7 @@ export function fitSection(fits: readonly SweepFit[]): Html {
     'Sweep',
     '>Per FLOP|pJ, 95 %',
     '>Per byte|pJ, 95 %',
-    '>Whatever is done|W, 95 %',
+    '>Constant|W, 95 %',
     '>Residuals|root mean square',
     'Intensities|boundary',
   ]);
