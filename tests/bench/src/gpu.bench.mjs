@@ -12,8 +12,12 @@ const TORCH_MS = 60_000;
 const DEADLINE_MS = 120_000;
 const VENDORS = ['cuda', 'hip'];
 const PRODUCTS = { cuda: 'cuda/cublaslt', hip: 'hip/rocblas' };
-/** A window's first readings are of before it: nvidia-smi is up to 100 ms late, its averages a second. */
+const WINDOW_MS = 5000;
+/** Of a window's readings, the first ones are left out, for nvidia-smi may tell averages of a second, and those after its end. */
 const SETTLE_MS = 1000;
+const LATE_MS = 250;
+/** Metering one kernel takes this at most: an idle window, two of launches, and the time to cool down between them. */
+const METERING_MS = 90_000;
 
 const gemm = { kind: 'gemm', dtype: 'bf16', m: 8192, n: 8192, k: 8192 };
 /** The one product that nothing but the vendor's library has, so that only that is metered. */
@@ -166,24 +170,32 @@ async function triads({ device, portable, world }) {
   );
 }
 
-/** Mean power that nvidia-smi told while windows were metered, W; null without a reading. */
+/** Mean power that nvidia-smi told in windows, W; null without a reading. A window is at the end of its phase, after cooling down. */
 function smiPower(watch, phases) {
   const spans = phases.flatMap(({ phase, at }, i) => {
     const end = phases[i + 1]?.at ?? at;
-    return phase === 'energy' && end - at > 2 * SETTLE_MS ? [{ from: at + SETTLE_MS, to: end }] : [];
+    const span = { from: end - WINDOW_MS + SETTLE_MS, to: end - LATE_MS };
+    return phase === 'energy' && span.from >= at ? [span] : [];
   });
   const means = spans.flatMap(({ from, to }) => watch.meanBetween(from, to) ?? []);
   return means.length === 0 ? null : means.reduce((sum, mean) => sum + mean, 0) / means.length;
 }
 
-async function energies({ device, world }) {
+async function energies({ device, world, end_ms }) {
   if (device.backend !== 'cuda') return skipped('energy', `nvidia-smi knows no ${device.backend} device`);
   const watch = watchPower(device.hardware_id);
   if (watch.reason !== undefined) return skipped('energy', watch.reason);
   const results = [];
   try {
     for (const spec of [metered, triad]) {
-      const energy = { windows: 3, least_ns: 5e9 };
+      if (performance.now() + METERING_MS > end_ms) {
+        results.push({
+          passed: true,
+          line: `energy: ${spec.kind} ${spec.dtype}: skipped: too little time is left`,
+        });
+        continue;
+      }
+      const energy = { windows: 2, least_ns: WINDOW_MS * 1e6 };
       const { outcomes, phases } = await ran({ device, specs: [spec], world, energy });
       const prefix = spec === metered ? PRODUCTS.cuda : 'cuda/own-stream';
       const outcome = timedBy(outcomes, prefix);
@@ -227,8 +239,8 @@ async function parts(context) {
     product,
     copy: copies,
     triad: triads,
-    energy: energies,
     selftest,
+    energy: energies,
   })) {
     const { signal } = context.world;
     results.push(signal.aborted ? skipped(part, 'the time was over') : await measure(context));
@@ -237,16 +249,17 @@ async function parts(context) {
 }
 
 export async function run() {
-  const signal = AbortSignal.timeout(BUDGET_MS);
   const env = environment();
   await ensureAddon({ env, signal: new AbortController().signal, onProgress: () => {} });
+  const signal = AbortSignal.timeout(BUDGET_MS);
+  const end_ms = performance.now() + BUDGET_MS;
   const world = { program: kernelProgram(), env, signal };
   const { devices: found, absent } = await listDevices([], { ...world, deadline_ms: DEADLINE_MS });
   const devices = found.map(({ device }) => device);
   const told = absent.map(({ backend, reason }) => `not here: ${backend}: ${reason}`);
   const device = devices.find(({ backend }) => VENDORS.includes(backend));
   if (device === undefined) {
-    const every = ['product', 'copy', 'triad', 'energy', 'selftest'];
+    const every = ['product', 'copy', 'triad', 'selftest', 'energy'];
     const lines = every.flatMap((part) => skipped(part, 'no GPU that CUDA or ROCm drives').lines);
     return { passed: true, lines: [...told, ...lines], data: { device: null, skipped: every } };
   }
@@ -255,7 +268,7 @@ export async function run() {
   );
   const torch = torchRates({ timeout_ms: TORCH_MS });
   const tested = [device, ...(portable === undefined ? [] : [portable])];
-  const results = await parts({ device, portable, devices: tested, world, torch });
+  const results = await parts({ device, portable, devices: tested, world, torch, end_ms });
   const lines = [
     `${device.id}: ${device.name}, ${device.driver}`,
     ...told,
