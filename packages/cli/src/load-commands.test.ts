@@ -15,6 +15,10 @@ test.each([
   expect(await namesFor(args)).toEqual(['query']);
 });
 
+test.each([[['--version']], [['-V']]])('%j loads none: the version is known without them', async (args) => {
+  expect(await namesFor(args)).toEqual([]);
+});
+
 // biome-ignore format: a table is read in columns
 test.each([
   [[],               'the help'],

@@ -61,6 +61,7 @@ const loaders: Readonly<Record<string, Load>> = {
 /** The command that `args` name, or all of them where they name none: for the help, and to suggest what was meant. */
 export async function loadCommands(args: readonly string[], parts: CommandParts): Promise<Command[]> {
   const named = args.find((arg) => !arg.startsWith('-'));
+  if (named === undefined && args.some((arg) => arg === '-V' || arg === '--version')) return [];
   const only = named !== undefined && Object.hasOwn(loaders, named) ? loaders[named] : undefined;
   return Promise.all((only === undefined ? Object.values(loaders) : [only]).map((load) => load(parts)));
 }

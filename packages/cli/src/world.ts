@@ -32,7 +32,6 @@ import {
   probePower,
   suspendedNs,
 } from '@perwatt/native-power';
-import { policyAddress, policyClient, policySha256 } from '@perwatt/recipes';
 import { checkpointText } from '@perwatt/records';
 import { strategyById } from '@perwatt/strategies';
 import { calibrationsHere } from './calibration-store.js';
@@ -231,7 +230,7 @@ function weightsOf(entry: ModelEntry, io: Io): Promise<ModelWeights> {
 
 async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promise<PreparedModel> {
   const request_model = entry.model ?? entry.id;
-  if (policyAddress(endpoint.url) !== null) return trainedPolicy(endpoint.url, request_model);
+  if (endpoint.url.startsWith('recipe:')) return trainedPolicy(endpoint.url, request_model);
   const client = endpointClient(endpoint, request_model, io);
   const trial = client();
   try {
@@ -244,6 +243,7 @@ async function served(entry: ModelEntry, endpoint: EndpointEntry, io: Io): Promi
 
 /** A policy that was trained here: its checkpoint is read once, and is what tells its cells from others. */
 async function trainedPolicy(address: string, request_model: string): Promise<PreparedModel> {
+  const { policyAddress, policyClient, policySha256 } = await import('@perwatt/recipes');
   const text = checkpointText(policyAddress(address)?.checkpoint ?? '');
   const client = () => policyClient({ address, text, clock });
   await client().open();

@@ -4,7 +4,6 @@ import type { KernelRunner, KernelWork } from '@perwatt/harness';
 import { shippedCatalogue } from '@perwatt/metrics';
 import type { Io } from '../io.js';
 import { knownModel, type ModelPlace, type NamedStep, stepsOf } from './kernels-flags.js';
-import { runKernelSession } from './kernels-session.js';
 import { type KernelsWorld, readyKernelRunners } from './kernels-world.js';
 
 /** What runs the kernels of a matrix beside its cells. */
@@ -16,6 +15,7 @@ export const matrixKernels = (io: Io, world: KernelsWorld): KernelRunner => ({
   async run({ matrix, run, phase, signal, onProgress }: KernelWork) {
     const { kernels } = matrix;
     if (kernels === undefined) return;
+    const { runKernelSession } = await import('./kernels-session.js');
     await runKernelSession(
       {
         devices: kernels.devices,

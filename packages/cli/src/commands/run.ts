@@ -24,9 +24,7 @@ import {
 import { type CellFile, compactRun, openRun, type RunFolder, type RunManifest } from '@perwatt/records';
 import { strategies } from '@perwatt/strategies';
 import { Command } from 'commander';
-import { computeResults } from '../compute-results.js';
 import type { Io } from '../io.js';
-import { makeReport, printResults } from '../make-report.js';
 import { placedMatrix } from '../placed-matrix.js';
 import { cellLine, type Display, type PowerNow, pointText, spanText, startDisplay } from '../run-display.js';
 
@@ -216,6 +214,9 @@ async function conclude({ run, status, results }: RunOutcome, flags: RunFlags, i
   if (status === 'done' && results.length === 0)
     io.printError('nothing to do: every cell of the run is done');
   if (flags.compact && status === 'done') await compact(run.path, io);
+  // Loaded now: what makes reports is a good part of the program, and nothing of it is needed before.
+  const { makeReport, printResults } = await import('../make-report.js');
+  const { computeResults } = await import('../compute-results.js');
   const report = flags.report ? await makeReport([run], { env: io.env }) : null;
   printResults(report?.results ?? [await computeResults(run)], io, { json: flags.json === true });
   if (report !== null && !flags.json) io.print(`report: ${report.html}`);
