@@ -163,9 +163,8 @@ function ablationRow(
 
 type Claim = TrainingAccount['facts']['claims'][number];
 
-/** A text with what stands between backticks as code. */
-const withCode = (text: string): Html =>
-  html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
+/** A text of a page in Markdown as plain text. */
+const plainText = (text: string): string => text.replaceAll('`', '');
 
 function claims(accounts: readonly TrainingAccount[]): Html {
   // The first training of a recipe tells its claims.
@@ -178,7 +177,7 @@ function claims(accounts: readonly TrainingAccount[]): Html {
           .filter((claim) => claim.status === status)
           .map(
             ({ text, note }) =>
-              html`<tr><th scope="row">${recipe}</th><td>${withCode(text)}${note === undefined ? html`` : html`<small class="wrap">${withCode(note)}</small>`}</td></tr>`,
+              html`<tr><th scope="row">${recipe}</th><td>${plainText(text)}${note === undefined ? html`` : html`<small class="wrap">${plainText(note)}</small>`}</td></tr>`,
           ),
       );
   const part = (

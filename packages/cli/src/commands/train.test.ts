@@ -61,6 +61,8 @@ const small = [
   'none',
 ];
 
+const textOfBigInt = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+
 /** Rows without what time did to them. */
 const rowsOf = (name: string) => {
   const run = openTrainingRun(join(cwd, 'runs', name));
@@ -103,6 +105,29 @@ describe('perwatt train', () => {
         ({ kind }) => kind === 'start',
       );
     expect([starts('one'), starts('three')].map((own) => own?.length)).toEqual([1, 3]);
+  });
+
+  test('gives the same rows of several recipes whichever seeds a thread trained before', async () => {
+    writeFileSync(
+      join(cwd, 'several.yaml'),
+      `name: several
+train:
+  - { recipe: ovcsd, seeds: 2, set: { iterations: 3, eval_items: 12 } }
+  - { recipe: sat, seeds: 2, set: { stages: 2, eval_items: 12 } }
+  - { recipe: star, seeds: 2, set: { rounds: 2, items: 20, eval_items: 12 } }
+  - { recipe: router_fit, seeds: 2, set: { steps: 2, queries: 60, eval_items: 40 } }
+axes: { model: [x], dataset: [y] }
+`,
+    );
+    const rows = async (threads: string) => {
+      const args = ['several.yaml', '--power', 'none', '--quiet', '--threads', threads];
+      await train([...args, '--name', `of-${threads}`]);
+      const { steps, evals } = rowsOf(`of-${threads}`);
+      return [...steps, ...evals].map((row) => JSON.stringify(row, textOfBigInt)).sort();
+    };
+    const one = await rows('1');
+    expect(one.length).toBe(2 * (3 + 2 + 2 + 2) + 2 * (2 + 2 + 3 + 2));
+    expect(await rows('3')).toEqual(one);
   });
 
   test('goes on from checkpoints to the same end, and has nothing to do when it is there', async () => {
