@@ -101,6 +101,7 @@ export function itemsNeeded(question: PowerQuestion): number | null {
   }
 }
 
+const FEWEST_REPEATS = 3;
 const MOST_REPEATS = 10_000;
 
 /**
@@ -115,12 +116,23 @@ export function repeatsNeeded(
   const possible = effect > -1 && effect !== 0 && Number.isFinite(effect) && spread_ratio >= 0;
   if (!(errorsHold(question) && possible)) return null;
   const size = Math.abs(Math.log1p(effect));
-  for (let repeats = 3; repeats <= MOST_REPEATS; repeats++) {
+  const enough = (repeats: number): boolean => {
     const se = spread_ratio * Math.sqrt(2 / repeats);
     const reach = studentQuantile(1 - level / 2, repeats - 1) + studentQuantile(power, repeats - 1);
-    if (reach * se <= size) return repeats;
+    return reach * se <= size;
+  };
+  return enough(MOST_REPEATS) ? fewest(FEWEST_REPEATS, MOST_REPEATS, enough) : null;
+}
+
+/** The fewest for which a condition holds that holds for `most`, and for all above one for which it holds. */
+function fewest(from: number, most: number, enough: (n: number) => boolean): number {
+  let [low, high] = [from, most];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (enough(middle)) high = middle;
+    else low = middle + 1;
   }
-  return null;
+  return high;
 }
 
 /** Smallest difference that Q items whose paired differences spread by `sd` show; null where there are none. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chiSquareQuantile, normalCdf, normalQuantile } from '../distributions.js';
+import { chiSquareQuantile, normalCdf, normalQuantile, studentQuantile } from '../distributions.js';
 import { holm, multipleComparisonNote } from './holm.js';
 import { mcnemar } from './mcnemar.js';
 import { detectableDifference, itemsNeeded, type PowerQuestion, repeatsNeeded } from './power-analysis.js';
@@ -93,6 +93,19 @@ describe('items needed', () => {
     expect(repeatsNeeded({ effect: 0, spread_ratio: 0.05 })).toBeNull();
     expect(repeatsNeeded({ effect: 0.0001, spread_ratio: 1 })).toBeNull();
     expect(repeatsNeeded({ effect: Number.POSITIVE_INFINITY, spread_ratio: 0.1 })).toBeNull();
+  });
+
+  // biome-ignore format: a table is read in columns
+  test.each([
+    [0.05, 0.001], [0.05, 0.02], [0.05, 0.05], [0.05, 0.3], [0.05, 1.17], [0.2, 0.05], [-0.5, 0.4], [3, 2], [0.05, 1.2],
+  ])('for an effect of %d through a spread of %d the repeats are the fewest that do', (effect, spread_ratio) => {
+    const short = (repeats: number): boolean => {
+      const reach = studentQuantile(0.975, repeats - 1) + studentQuantile(0.8, repeats - 1);
+      return reach * spread_ratio * Math.sqrt(2 / repeats) > Math.abs(Math.log1p(effect));
+    };
+    const found = repeatsNeeded({ effect, spread_ratio });
+    if (found === null) expect(short(10_000)).toBe(true);
+    else expect([short(found), found === 3 || short(found - 1)]).toEqual([false, true]);
   });
 });
 
