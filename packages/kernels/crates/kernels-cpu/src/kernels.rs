@@ -263,9 +263,13 @@ fn rows<E: Element>(batch: usize, output: DType) -> Pooled {
     })
 }
 
-/// Whether a kernel has 4-bit weights whose groups are whole blocks of activations.
+/// Results of a kernel below which the rounding of its activations could by chance weigh more than in norm.
+const LEAST_RESULTS: usize = 32;
+
+/// Whether a kernel has 4-bit weights whose groups are whole blocks of activations, and enough results to be checked by.
 fn rounds_activations(spec: &KernelSpec) -> bool {
-    matches!(spec.shape, Shape::Int4Gemv { group, .. } if group.is_multiple_of(BLOCK))
+    let Shape::Int4Gemv { m, batch, group, .. } = spec.shape else { return false };
+    group.is_multiple_of(BLOCK) && m * batch >= LEAST_RESULTS
 }
 
 /// What a kernel of 4-bit weights has beside them: vectors, columns that share a scale, whether there are zero points.

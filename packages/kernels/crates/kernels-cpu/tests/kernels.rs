@@ -166,6 +166,12 @@ fn activations_rounded_to_8_bits_cost_what_they_say() -> Result<(), KernelError>
     let (found, id) = rounded.unwrap_or_default();
     assert!((0.003..0.009).contains(&found), "normal numbers lose about 0.0057 of their norm: {found}");
     assert!(id.is_some_and(|id| id.starts_with("cpu/own-int8-activations{block=32,dot=")));
+    for (m, k, group, offered) in [(32, 64, 32, true), (31, 64, 32, false), (64, 120, 24, false)] {
+        let shape = Shape::Int4Gemv { m, k, batch: 1, group, scales: DType::F16, zero_points: false };
+        let Support::Yes { impls } = device.support(&KernelSpec::new(shape, DType::F32)?) else { continue };
+        let found = impls.iter().any(|known| known.name == "own-int8-activations");
+        assert_eq!((found, impls[0].name.as_str()), (offered, "own-rows"), "{m} rows by {group}");
+    }
     Ok(())
 }
 
