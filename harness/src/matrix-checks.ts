@@ -1,5 +1,6 @@
 import { type Condition, didYouMean, type MatrixFile, type PointAxis, pointAxes } from '@perwatt/core';
 import { axisId } from './axis-id.js';
+import { knownKeys } from './known-keys.js';
 import { lawChecks } from './simulate/law-checks.js';
 
 interface Problem {
@@ -18,6 +19,7 @@ export function crossChecks(matrix: MatrixFile): Problem[] {
   return [
     ...duplicates(matrix),
     ...danglingEndpoints(matrix),
+    ...namesWithoutServer(matrix),
     ...danglingEngines(matrix),
     ...danglingPoints(matrix),
     ...danglingConditions(matrix),
@@ -58,6 +60,17 @@ function* danglingEndpoints(matrix: MatrixFile) {
       known.length === 0 ? 'there is no `endpoints` section' : `endpoints are ${known.join(', ')}`;
     const text = `${place(path)}.endpoint names "${model.endpoint}", but ${names}`;
     yield { path: [...path, 'endpoint'], text };
+  }
+}
+
+/** `model` of models that no server serves: the embedded engine knows the catalogue and files only. */
+function* namesWithoutServer(matrix: MatrixFile): Generator<Problem> {
+  const served = (matrix.axes.variant ?? []).some((own) => own.model !== undefined);
+  for (const { model, path } of placedModels(matrix)) {
+    const own = model.endpoint ?? model.engine ?? model.path;
+    if (served || model.model === undefined || own !== undefined) continue;
+    const text = `${place(path)}.model is what a server knows or loads; name its \`endpoint\` or \`engine\` too, or a file by \`path\``;
+    yield { path: [...path, 'model'], text };
   }
 }
 
@@ -183,11 +196,20 @@ function memberProblems(matrix: MatrixFile, path: PropertyKey[], test: Condition
   const where = place(path);
   const axis = pointAxes.find((name) => name === key.split('.')[0]);
   if (axis === undefined) return [{ path, text: `${where} names no axis; axes are ${pointAxes.join(', ')}` }];
-  if (axis !== key) return [];
+  if (axis !== key) return settingProblems(matrix, axis, path);
   return unknownValues(matrix, axis, namedBy(test)).map(({ value, known }) => ({
     path,
     text: `${where} names "${value}", which is not on the axis (${known})`,
   }));
+}
+
+/** A condition on a setting that no value of the axis has or could have: it would hold nowhere, and say nothing. */
+function settingProblems(matrix: MatrixFile, axis: PointAxis, path: PropertyKey[]): Problem[] {
+  const [, setting = ''] = String(path.at(-1)).split('.');
+  const entries: readonly object[] = matrix.axes[axis] ?? [];
+  const known = [...new Set([...knownKeys(['axes', axis, 0]), ...entries.flatMap(Object.keys)])];
+  if (known.includes(setting)) return [];
+  return [{ path, text: `${place(path)} names no setting of the axis${didYouMean(setting, known)}` }];
 }
 
 function namedBy(test: Condition[string]): string[] {

@@ -65,6 +65,8 @@ test.each<[string, RegExp, string]>([
   [`${minimal}exclude: [{models: a}]\n`,                                  /unknown key exclude\[0\]\.models; did you mean "model"/, 'an axis in the plural'],
   [`${minimal}endpoints: {lab: 'http://h/v1'}\n`,                         /endpoints\.lab "http:\/\/h\/v1": write it as \{ url: /, 'an address for an endpoint'],
   ['name: t\naxes:\n  model: [org/name]\n  dataset: [d]\n',               /m\.yaml:3: axes\.model\[0\]\.id "org\/name": use letters.*goes under `model`/, 'a name of the hub'],
+  ['name: t\naxes:\n  model: [{id: a, model: org/name}]\n  dataset: [d]\n', /m\.yaml:3: axes\.model\[0\]\.model is what a server knows/, 'a name of the hub without a server'],
+  [`${minimal}---\nname: two\n`,                                          /a second document begins here/,                  'two matrices in a file'],
   ['name: a: b\n',                                                        /m\.yaml:1: nested mappings.*in quotes/,          'a text with a colon'],
   ['name: t\naxes:\n\tmodel: [a]\n',                                      /m\.yaml:3: tabs .*: indent with blanks/,         'tabs'],
   [`${minimal}  load: [{concurrency: 2}, {concurrency: 2}]\n`,            /axes\.load holds "c2" twice/,                     'loads without names are called after their concurrency'],
@@ -123,6 +125,7 @@ test.each<[more: string, problem: string]>([
   ['constraints: [{ require: { model: b } }]',                        'm.yaml:5: constraints[0].require.model names "b", which is not on the axis (a)'],
   ['constraints: [{ require: { variant: b } }]',                      'constraints[0].require.variant names "b", which is not on the axis (it is empty)'],
   ['constraints: [{ when: { model: a } }]',                           'give `require` or `forbid`, and not both'],
+  ['constraints: [{ forbid: { load.concurency: 8 } }]',               'm.yaml:5: constraints[0].forbid.load.concurency names no setting of the axis; did you mean "concurrency"?'],
   ['exclude: [{ variant: v }]',                                       'exclude[0].variant names "v"'],
 ])('a constraint that points nowhere is named with its line: %s', (more, problem) => {
   expect(message(`${minimal}${more}\n`)).toContain(problem);

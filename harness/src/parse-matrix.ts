@@ -48,6 +48,8 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 function syntaxText({ code, message }: Pick<Document['errors'][number], 'code' | 'message'>): string {
+  if (code === 'MULTIPLE_DOCS')
+    return 'a second document begins here; put each matrix into a file of its own';
   const remedy = remedies[code];
   return remedy === undefined ? lower(message) : `${lower(message)}: ${remedy}`;
 }

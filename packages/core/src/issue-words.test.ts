@@ -22,6 +22,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['a key that is not there',                       object,                     {},               'a is missing; give a number'],
   ['a number in quotes',                            object,                     { a: '50' },      'a must be a number, not "50"; leave the quotes out'],
   ['a number with its unit',                        object,                     { a: '500ms' },   'a must be a number, not "500ms"; leave its unit out: the name of the key says which it is in'],
+  ['a share in per cent',                           object,                     { a: '2%' },      'a must be a number, not "2%"; write it as a share: 0.02'],
   ['a word',                                        object,                     { a: 'many' },    'a must be a number, not "many"'],
   ['no number at all',                              object,                     { a: Number.NaN }, 'a must be a number, not NaN'],
   ['a year for a name',                             z.string(),                 2026,             'it must be a text, not 2026; put it in quotes: "2026"'],

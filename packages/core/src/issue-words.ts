@@ -29,14 +29,19 @@ function shown(value: unknown): string {
   return String(value);
 }
 
+/** How to write a number that was given as a text, where that is plain; else nothing. */
+function asNumber(text: string): string {
+  if (text.trim() === '') return '';
+  if (Number.isFinite(Number(text))) return '; leave the quotes out';
+  if (/^\d+(?:\.\d+)? ?%$/.test(text)) return `; write it as a share: ${Number.parseFloat(text) / 100}`;
+  return /^\d/.test(text) ? '; leave its unit out: the name of the key says which it is in' : '';
+}
+
 /** How to mend a value of the wrong type, where that is plain; else nothing. */
 function remedy(expected: string, value: unknown): string {
   if (expected === 'array' && typeof value !== 'object') return `; write it as a list: [${String(value)}]`;
   if (expected === 'array' && value !== null) return '; begin each entry with "- "';
-  if (expected === 'number' && typeof value === 'string' && value.trim() !== '') {
-    if (Number.isFinite(Number(value))) return '; leave the quotes out';
-    return /^\d/.test(value) ? '; leave its unit out: the name of the key says which it is in' : '';
-  }
+  if (expected === 'number' && typeof value === 'string') return asNumber(value);
   return expected === 'string' && typeof value === 'number' ? `; put it in quotes: "${value}"` : '';
 }
 
