@@ -12,19 +12,14 @@ import { answerChain, chainItems, writeChain } from './serve.js';
 
 /** Parameters of `tiny_transformer`. */
 export const TinyTransformerParams = z.strictObject({
-  sft_steps: z.int().min(0).max(100_000).default(20).describe('Steps of supervised training'),
+  sft_steps: z.int().min(0).max(100_000).default(30).describe('Steps of supervised training'),
   sft_updates: z.int().min(1).max(10_000).default(40).describe('Updates in each of them'),
   worked: z.int().min(1).max(1_000_000).default(4000).describe('Worked solutions there are to learn from'),
   batch: z.int().min(1).max(4096).default(16).describe('Worked solutions an update'),
   lr: z.number().gt(0).max(1).default(0.002).describe('Step length of supervised training, at its highest'),
-  warmup: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .default(50)
-    .describe('Updates of a phase until its steps are that long'),
+  warmup: z.int().min(1).max(100_000).default(50).describe('Updates until it is that long'),
   decay: z.number().min(0).max(10).default(0.01).describe('Decay of weights, times the step length'),
-  grpo_steps: z.int().min(0).max(100_000).default(30).describe('Steps of learning from outcomes'),
+  grpo_steps: z.int().min(0).max(100_000).default(10).describe('Steps of learning from outcomes'),
   grpo_batches: z.int().min(1).max(1000).default(5).describe('Batches of rollouts in each of them'),
   chains: z.int().min(1).max(4096).default(16).describe('Chains a batch'),
   group: z.int().min(2).max(256).default(8).describe('Attempts a chain'),
@@ -33,8 +28,9 @@ export const TinyTransformerParams = z.strictObject({
     .number()
     .gt(0)
     .max(1)
-    .default(0.0003)
+    .default(0.0004)
     .describe('Step length of learning from outcomes, at its highest'),
+  grpo_warmup: z.int().min(1).max(100_000).default(10).describe('Updates until it is that long'),
   clip: z
     .number()
     .gt(0)
@@ -114,7 +110,7 @@ function start(params: Params, seed: number): TinyTransformerTrainer {
     for (let i = 0; i < params.grpo_batches; i++) {
       const batch = (step() - params.sft_steps) * params.grpo_batches + i;
       const chains = Array.from({ length: params.chains }, () => drawChain(random, draw));
-      const { group, parts, clip, kl, max_kl, warmup } = params;
+      const { group, parts, clip, kl, max_kl, grpo_warmup: warmup } = params;
       const schedule = { warmup, total: total * parts };
       const lr = params.grpo_lr * warmCosine(batch * parts, schedule);
       const done = reinforceGroups(learner, {
