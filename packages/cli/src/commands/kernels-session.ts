@@ -81,10 +81,12 @@ export function chosenDevices(
   const known = devices.map(({ device: { id } }) => id);
   const stranger = ids?.find((id) => !known.includes(id));
   if (stranger !== undefined) {
-    const why = absent.find(({ backend }) => backend === stranger.split(':')[0]);
+    const [wanted] = stranger.split(':');
+    const why = absent.filter(({ backend }) => backend === wanted || backend === 'all');
+    const reasons = why.map(({ backend, reason }) => `; ${backend}: ${reason}`).join('');
     throw new PerwattError(
       'INPUT_INVALID',
-      `there is no device "${stranger}"; there is ${known.join(', ') || 'none'}${why === undefined ? '' : `; ${why.backend}: ${why.reason}`}`,
+      `there is no device "${stranger}"; there is ${known.join(', ') || 'none'}${reasons}`,
     );
   }
   const chosen = devices.filter(({ device }) => ids?.includes(device.id) ?? device.kind !== 'software');
