@@ -231,13 +231,13 @@ impl<G: Gpu> Prepared for OnGpu<G> {
     fn flush(&mut self, bytes: u64) -> Result<bool, KernelError> {
         caught("flush", || {
             self.gpu.enter()?;
-            let (_, memory) = match self.flushing.take().filter(|(written, _)| *written == bytes) {
-                Some(kept) => self.flushing.insert(kept),
-                None => {
-                    let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
-                    let made = self.gpu.allocate("what empties the caches", wanted)?;
-                    self.flushing.insert((bytes, made))
-                }
+            let kept = self.flushing.take().filter(|(written, _)| *written == bytes);
+            let (_, memory) = if let Some(kept) = kept {
+                self.flushing.insert(kept)
+            } else {
+                let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
+                let made = self.gpu.allocate("what empties the caches", wanted)?;
+                self.flushing.insert((bytes, made))
             };
             self.gpu.fill(memory, 0)?;
             Ok(true)

@@ -142,7 +142,7 @@ pub fn preload(folder: &Path) -> Vec<PathBuf> {
 
 /// Where a file stands in the order of opening; None for one that isn't of interest.
 fn rank(file: &Path) -> Option<usize> {
-    const NAMES: [&str; 6] = ["nvrtc-builtins", "nvrtc64", "nvrtc.so", "cublas64", "cublas.so", "cublasLt"];
+    const NAMES: [&str; 4] = ["nvrtc-builtins", "nvrtc64", "nvrtc.so", "cublasLt"];
     let name = file.file_name()?.to_string_lossy().into_owned();
     let library = name.contains(".so") || name.to_ascii_lowercase().ends_with(".dll");
     NAMES.iter().position(|wanted| library && name.trim_start_matches("lib").starts_with(wanted))
@@ -196,6 +196,7 @@ mod tests {
             "libnvrtc.so.13",
             "libnvrtc-builtins.so.13.0",
             "libcudart.so.13",
+            "libcublas.so.13",
             "readme.txt",
         ];
         for name in names {
