@@ -201,7 +201,18 @@ export const tinyTransformer = defineRecipe({
     'a transformer of two layers learns from worked solutions of modular chains, then from whether its answers are right',
   slow: true,
   effort: 'tokens',
-  claims: [],
+  claims: [
+    {
+      text: 'Worked solutions alone raise the accuracy on held-out chains to more than twice what a guess of a residue has.',
+      status: 'supported',
+    },
+    { text: 'Learning from outcomes raises it further.', status: 'not_supported' },
+    {
+      text: 'Outcomes teach more than as many joules of further worked solutions would.',
+      status: 'not_supported',
+    },
+    { text: 'Chains longer than those of training are answered.', status: 'not_supported' },
+  ],
   params: TinyTransformerParams,
   length: ({ sft_steps, grpo_steps, eval_every }) => ({ steps: sft_steps + grpo_steps, eval_every }),
   phases: ({ sft_steps, grpo_steps }) => [
