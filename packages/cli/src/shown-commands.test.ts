@@ -14,10 +14,10 @@ const parts = { io: recordedIo({ cwd: tmpdir() }).io, version: '0.0.0' };
 
 const below = (command: Command): Command[] => [command, ...command.commands.flatMap(below)];
 
-/** The whole command line, of which nothing is done: a call is parsed, and that is all. */
-async function parsedOnly(): Promise<Command> {
+/** The command line, of which nothing is done: a call is parsed, and that is all. Of a call only its own command. */
+async function parsedOnly(args: readonly string[] = []): Promise<Command> {
   const program = new Command('perwatt').option('--verbose').version('0.0.0');
-  for (const command of await loadCommands([], parts)) program.addCommand(command);
+  for (const command of await loadCommands(args, parts)) program.addCommand(command);
   addExamples(program);
   for (const command of below(program)) {
     command.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
@@ -65,7 +65,7 @@ const left = [
 /** What is wrong with a call; null when it could be made as it stands. */
 async function problemOf({ where, line, args, mention }: Shown): Promise<string | null> {
   try {
-    await (await parsedOnly()).parseAsync(args, { from: 'user' });
+    await (await parsedOnly(args)).parseAsync(args, { from: 'user' });
     return null;
   } catch (error) {
     if (error instanceof CommanderError && (error.exitCode === 0 || (mention && left.includes(error.code))))
