@@ -1,11 +1,12 @@
 import { type Html, html } from './html.js';
+import { withCode } from './page-parts.js';
 import type { CellResult, RunResults } from './results-types.js';
 
 /** What a reader might take for measured and is not. */
 export const notMeasuredSection = ({
   not_measured,
 }: RunResults): Html => html`<section id="not-measured"><h2>What was not measured</h2>
-${not_measured.length === 0 ? html`<p>Nothing that these figures claim to include.</p>` : html`<ul>${not_measured.map(({ text }) => html`<li>${text}</li>`)}</ul>`}</section>`;
+${not_measured.length === 0 ? html`<p>Nothing that these figures claim to include.</p>` : html`<ul>${not_measured.map(({ text }) => html`<li>${withCode(text)}</li>`)}</ul>`}</section>`;
 
 /** How to read the page, and every metric's definition. */
 export const methodSection = ({

@@ -41,6 +41,10 @@ export function comparisonHead({ rows, by }: Comparison): string[] {
   return parts.length === 0 ? [] : [parts.join('; ')];
 }
 
+/** A metric with its unit, where its values bear none. */
+const named = ({ metric, unit }: ComparisonRow): string =>
+  unit === '1' || unit === 'ns' ? metric : `${metric} (${unit})`;
+
 /** A grid of a comparison: a line each metric of each pair. */
 export function comparisonGrid({ rows, by }: Comparison): Grid {
   const where = Object.keys(rows[0]?.where ?? {});
@@ -50,7 +54,7 @@ export function comparisonGrid({ rows, by }: Comparison): Grid {
     where.map((axis) => shortName(row.where[axis] ?? '')).join(' / '),
     oneBase ? '' : row.baseline_value,
     row.other_value,
-    oneMetric ? '' : row.metric,
+    oneMetric ? '' : named(row),
     row.mixed.length > 0 ? '!' : '',
     shown(row.baseline, row.unit),
     shown(row.other, row.unit),

@@ -94,7 +94,7 @@ export const trainingCard = ({ title, licence, runs, redacted, missing }: Traini
     '',
     ...list([
       'checkpoints and items: the recipe, its version, parameters and seeds give the same ones again',
-      'net energy: joules are gross, no idle baseline was taken',
+      'net energy in the tables: their joules are gross',
       ...missing.map(markdownText),
     ]),
     '',

@@ -1,5 +1,6 @@
 import { type Html, html } from '../html.js';
 import { methodSection } from '../page-method.js';
+import { withCode } from '../page-parts.js';
 import { provenanceSection } from '../page-provenance.js';
 import type { Site } from './site-model.js';
 import type { SitePage } from './site-page.js';
@@ -41,7 +42,7 @@ export function methodPage(site: Site): SitePage {
       ? provenanceSection(results)
       : html`<details open><summary>Run ${results.run_id}</summary>${provenanceSection(results, results.run_id)}</details>`,
   );
-  const limits = merged.not_measured.map(({ text }) => html`<li>${text}</li>`);
+  const limits = merged.not_measured.map(({ text }) => html`<li>${withCode(text)}</li>`);
   return {
     id: 'method',
     title: 'Method',

@@ -3,7 +3,7 @@ import type { MetricId } from '@perwatt/metrics';
 import { unmeasured } from '../format.js';
 import { type Html, html } from '../html.js';
 import { best, counted, energyCard, startedText } from '../page-headline.js';
-import { breakable, modelDot } from '../page-parts.js';
+import { breakable, modelDot, withCode } from '../page-parts.js';
 import { paretoFigure } from '../pareto-figure.js';
 import type { CellResult, RunResults } from '../results-types.js';
 import { figureBlock, figuresOf } from './figure-block.js';
@@ -112,7 +112,7 @@ function whatSection({ merged, runs }: Site): Html {
 }
 
 const notMeasured = ({ merged: { not_measured } }: Site): Html =>
-  html`<section id="not-measured" aria-labelledby="not-measured-title"><h2 id="not-measured-title">What was not measured</h2>${not_measured.length === 0 ? html`<p>Nothing that these figures claim to include.</p>` : html`<ul>${not_measured.map(({ text }) => html`<li>${text}</li>`)}</ul>`}</section>`;
+  html`<section id="not-measured" aria-labelledby="not-measured-title"><h2 id="not-measured-title">What was not measured</h2>${not_measured.length === 0 ? html`<p>Nothing that these figures claim to include.</p>` : html`<ul>${not_measured.map(({ text }) => html`<li>${withCode(text)}</li>`)}</ul>`}</section>`;
 
 function warnings({ merged: { cells } }: Site): Html {
   const tiers = new Set(cells.map(({ energy }) => unmeasured(energy.boundary?.provenance ?? null)));

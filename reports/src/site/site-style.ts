@@ -15,7 +15,7 @@ main:focus { outline: none; }
 .bar-in, .foot-in { max-width: 1280px; margin: 0 auto; padding: 0 20px; }
 .bar-in { display: grid; grid-template-columns: minmax(0, max-content) 1fr auto; align-items: center; gap: 4px 24px; }
 .bar nav { grid-column: 2; grid-row: 1; min-width: 0; }
-.bar ul { display: flex; gap: 2px; list-style: none; margin: 0; padding: 0; overflow-x: auto; scrollbar-width: none; }
+.bar ul { display: flex; flex-wrap: wrap; gap: 0 2px; list-style: none; margin: 0; padding: 0; overflow-x: auto; scrollbar-width: none; }
 .bar li { margin: 0; flex: none; }
 .bar nav a { display: block; padding: 15px 10px 12px; color: var(--soft); text-decoration: none; font-size: 0.9rem; border-bottom: 3px solid transparent; white-space: nowrap; }
 .bar nav a:hover { color: var(--text); }
@@ -85,7 +85,7 @@ textarea.copied { width: 100%; min-height: 120px; font: 0.78rem/1.4 ui-monospace
   .bar-in { grid-template-columns: minmax(0, 1fr) auto; gap: 0 12px; padding: 0 12px; }
   .theme { grid-column: 2; }
   .bar nav { grid-column: 1 / -1; grid-row: 2; margin: 0 -12px; }
-  .bar ul { padding: 0 6px; }
+  .bar ul { padding: 0 6px; flex-wrap: nowrap; }
   .bar nav a { padding: 6px 9px 8px; }
 }
 @media (max-width: 640px) {
