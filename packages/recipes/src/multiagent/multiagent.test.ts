@@ -4,7 +4,15 @@ import { createRandom } from '../numeric/random.js';
 import { createTable } from '../numeric/softmax.js';
 import { plurality } from '../numeric/votes.js';
 import { recipeById } from '../recipes.js';
-import { accuracyOf, lastAccuracy, lastMeasure, margin, overSeeds, trained } from '../training.fixture.js';
+import {
+  accuracyOf,
+  lastAccuracy,
+  lastMeasure,
+  margin,
+  overSeeds,
+  PATIENCE,
+  trained,
+} from '../training.fixture.js';
 import { ADOPT, createCritic, debate } from './debate.js';
 import { collect, star } from './multiagent-ft.js';
 import { hinted } from './training.js';
@@ -59,7 +67,7 @@ describe('a debate', () => {
   });
 });
 
-describe('fine-tuning of a team', () => {
+describe('fine-tuning of a team', PATIENCE, () => {
   const n = 10;
   const set = { eval_every: 25 };
   const hard = { eval_every: 5, eval_items: 2000, regime: 'hard', rounds: 5 };

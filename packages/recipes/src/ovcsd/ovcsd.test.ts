@@ -6,6 +6,7 @@ import {
   lastAccuracy,
   lastMeasure,
   overSeeds,
+  PATIENCE,
   type Trained,
   trained,
 } from '../training.fixture.js';
@@ -183,7 +184,7 @@ function actionsTo({ evals, steps }: Trained, target: number): number | null {
   return actionsOf({ evals, steps: steps.filter(({ step }) => step <= reached.step) });
 }
 
-describe('training in the house', () => {
+describe('training in the house', PATIENCE, () => {
   const n = 6;
   const set = { iterations: 100, eval_items: 300 };
   const all = (id: string, more: object = {}) =>

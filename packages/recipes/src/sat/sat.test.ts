@@ -2,6 +2,7 @@ import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../numeric/random.js';
 import { klDivergence, normalise } from '../numeric/softmax.js';
+import { PATIENCE } from '../training.fixture.js';
 import { createGame, rewardFor, teamValue } from './game.js';
 import { createMember, divergences, highQuantile, memberProbabilities, updateMember } from './member.js';
 import { SatParams, type SatTrainer, trainTeam } from './sat.js';
@@ -104,7 +105,7 @@ const losses = (set: Partial<SatParams>) => {
 /** Every stage with PERWATT_FULL=1, half of them else. */
 const STAGES = process.env['PERWATT_FULL'] === '1' ? 60 : 30;
 
-describe('sequential training', () => {
+describe('sequential training', PATIENCE, () => {
   it('loses more than 0.01 in at most one stage of 500, where unconstrained joint updates do so in one of 50', () => {
     const [sequential, joint] = [losses({}), losses({ update: 'joint', lr: 4, clip: 10, beta: 0 })];
     expect(sequential.share).toBeLessThanOrEqual(1 / 500);
@@ -113,7 +114,7 @@ describe('sequential training', () => {
     expect(joint.worst).toBeLessThan(-0.05);
   });
 
-  it('ends within 0.05 in every order of the members', { timeout: 120_000 }, () => {
+  it('ends within 0.05 in every order of the members', () => {
     const means = (['012', '021', '102', '120', '201', '210'] as const).map((order) =>
       meanOf(
         Array.from({ length: 48 }, (_, seed) => valuesOf(trainerOf(seed, { order }), STAGES).at(-1) ?? 0),
@@ -134,7 +135,7 @@ const policies = fc
     return p;
   });
 
-describe('a swapped-in member', () => {
+describe('a swapped-in member', PATIENCE, () => {
   test.prop([policies, policies, fc.double({ min: 1e-4, max: 0.5, noNaN: true })])(
     'starts within δ₀ of the member it replaces, and unchanged where it is inside already',
     (pre, cur, delta) => {

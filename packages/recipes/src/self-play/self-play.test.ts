@@ -1,7 +1,15 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../numeric/random.js';
-import { accuracyOf, lastAccuracy, lastMeasure, margin, overSeeds, trained } from '../training.fixture.js';
+import {
+  accuracyOf,
+  lastAccuracy,
+  lastMeasure,
+  margin,
+  overSeeds,
+  PATIENCE,
+  trained,
+} from '../training.fixture.js';
 import { createOperations, DIGITS, drawProgram, LONGEST, outputOf } from './programs.js';
 import { proposerReward } from './reward.js';
 
@@ -34,7 +42,7 @@ describe('programs', () => {
   );
 });
 
-describe('self-play', () => {
+describe('self-play', PATIENCE, () => {
   const n = 3;
   const budget = { tokens: 800_000, steps: 40, eval_items: 600 };
   const accuracy = (set: object) =>
@@ -64,7 +72,8 @@ describe('self-play', () => {
       const reached = evals.find((record) => accuracyOf(record) >= 0.97);
       return reached?.measures['tokens_so_far'] ?? 2_000_000;
     };
+    // Uniform lengths do not get there within the budget: their tokens are a lower bound.
     const ratio = overSeeds(2, (seed) => tokensTo(uniform, seed) / tokensTo({}, seed));
-    expect(ratio.mean).toBeGreaterThan(1.5);
+    expect(ratio.mean - 1.5).toBeGreaterThan(2 * ratio.sd);
   });
 });

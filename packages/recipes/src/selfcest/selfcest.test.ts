@@ -2,7 +2,7 @@ import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { below, createRandom } from '../numeric/random.js';
 import { recipeById } from '../recipes.js';
-import { lastAccuracy, lastMeasure, margin, overSeeds, trained } from '../training.fixture.js';
+import { lastAccuracy, lastMeasure, margin, overSeeds, PATIENCE, trained } from '../training.fixture.js';
 import { ACTOR_ROWS, type Episode, setStart, spoilRate, TOKENS } from './actor.js';
 import { addGroup, createTeamPolicy, isGated } from './gradient.js';
 import { cloneCredit, clonePenalty, penaltyOf, rootPenalty, shapedReward } from './reward.js';
@@ -177,7 +177,7 @@ function tokensOf(set: Readonly<Record<string, unknown>>, seed: number): number 
   return trainer.evaluate().measures['tokens_per_query'] ?? Number.NaN;
 }
 
-describe('trained delegation', () => {
+describe('trained delegation', PATIENCE, () => {
   const seeds = 8;
   const rarely = { eval_every: 300 };
   const alone = { ...rarely, delegation: 'off' };

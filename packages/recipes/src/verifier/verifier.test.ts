@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../numeric/random.js';
-import { accuracyOf, lastMeasure, margin, overSeeds, trained } from '../training.fixture.js';
+import { accuracyOf, lastMeasure, margin, overSeeds, PATIENCE, trained } from '../training.fixture.js';
 import { drawProof, metaReward, scoreOf, scoreReward, silentReward } from './proofs.js';
 import { trainSelfScore } from './self-score.js';
 
@@ -35,8 +35,8 @@ describe('rewards of an analysis', () => {
   });
 });
 
-describe('a trained verifier', () => {
-  const n = 4;
+describe('a trained verifier', PATIENCE, () => {
+  const n = 8;
   const figure = (meta: 'on' | 'off', name: string) =>
     overSeeds(n, (seed) => lastMeasure(trained('dsm_verifier', { meta, eval_every: 400 }, seed), name));
   const first = (name: string) =>
@@ -52,7 +52,11 @@ describe('a trained verifier', () => {
 
   it('keeps inventing them when nobody checks', () => {
     const [off, on] = [figure('off', 'flag_precision'), figure('on', 'flag_precision')];
-    expect(Math.abs(off.mean - first('flag_precision').mean)).toBeLessThan(0.05);
+    const moved = overSeeds(
+      n,
+      (seed) => (off.values[seed] ?? 0) - (first('flag_precision').values[seed] ?? 0),
+    );
+    expect(0.05 - Math.abs(moved.mean)).toBeGreaterThan(2 * moved.sd);
     expect(off.mean).toBeLessThan(0.7);
     expect(margin(on, off)).toBeGreaterThan(2);
   });
@@ -62,7 +66,9 @@ describe('a trained verifier', () => {
       overSeeds(n, (seed) =>
         accuracyOf(trained('dsm_verifier', { meta, eval_every: 400 }, seed).evals.at(-1)!),
       );
-    expect(Math.abs(score('on').mean - score('off').mean)).toBeLessThan(0.05);
+    const [on, off] = [score('on'), score('off')];
+    const apart = overSeeds(n, (seed) => (on.values[seed] ?? 0) - (off.values[seed] ?? 0));
+    expect(0.05 - Math.abs(apart.mean)).toBeGreaterThan(2 * apart.sd);
     const reward = figure('on', 'score_reward');
     expect(reward.mean - silentReward()).toBeGreaterThan(2 * reward.sd);
   });
