@@ -192,6 +192,15 @@ grpo  chain ─▶ 8 answers, each token drawn ─▶ right or wrong ─▶ (rew
       'Chains of two to four additions, subtractions and multiplications modulo 11, from left to right. One chain in eight, by the digest of its text, is never trained on, by no seed and in neither phase; there are over eight million, so that a held-out answer has to be worked out and cannot be remembered, while the 330 single operations have to be learned by heart. Nothing is built in: the model starts from noise, the same text goes in and out that an endpoint sees, and joules are those of every product of matrices.',
     reading:
       'A real curve of accuracy over tokens and joules for supervised and then reinforced training, each phase with its own share. `accuracy` is of answers whose tokens are drawn, as the endpoint draws them; `greedy_accuracy` takes the likeliest tokens, `longer_accuracy` is of chains of five and six operations, which training never shows, and `right_steps` is the share of right answers whose every step is right. Tokens are those of worked solutions that were learned from, then those that were written. What it does not show: anything about large models, whose pre-training is most of the bill; that outcomes teach more than as many joules of further worked solutions would; or that longer chains come for free.',
+    measured: `Defaults, 3 seeds, held-out chains, mean ± standard deviation over seeds; one core of a shared virtual machine, where only CPU time can be told:
+
+| after | tokens drawn | likeliest tokens | five and six operations | CPU s, a seed |
+|---|---|---|---|---|
+| nothing | 0.000 | 0.000 | 0.001 | 0 |
+| 800 updates | 0.361 ± 0.080 | 0.509 | 0.080 | 32 |
+| 1,200 updates: end of sft | 0.820 ± 0.101 | 0.958 | 0.082 | 48 |
+
+About 5,600 tokens a second go forward and back. Started from a policy that had been supervised for 800 updates only (0.127), fifty batches of outcomes gained nothing (0.124).`,
     source: 'arXiv 2402.03300',
   },
 };
