@@ -206,7 +206,11 @@ export const tinyTransformer = defineRecipe({
       text: 'Worked solutions alone raise the accuracy on held-out chains to more than twice what a guess of a residue has.',
       status: 'supported',
     },
-    { text: 'Learning from outcomes raises it further.', status: 'not_supported' },
+    {
+      text: 'Learning from outcomes raises it further.',
+      status: 'not_supported',
+      note: 'Over three seeds fifty batches of rollouts changed it by +0.6 points (−7.6 to +8.7).',
+    },
     {
       text: 'Outcomes teach more than as many joules of further worked solutions would.',
       status: 'not_supported',
