@@ -157,7 +157,7 @@ describe('tiny_transformer', () => {
 
 const FULL = process.env['PERWATT_FULL'] === '1';
 
-describe.skipIf(!FULL)('a whole training (with PERWATT_FULL=1: some minutes)', () => {
+describe.skipIf(!FULL)('a whole training (with PERWATT_FULL=1: about a minute a seed)', () => {
   it('reaches more on held-out chains by worked solutions than twice a guess', { timeout: 3_600_000 }, () => {
     const { sft_steps } = tinyTransformer.parse({});
     const supervised = overSeeds(3, (seed) => {
