@@ -1,5 +1,5 @@
 // `npm test`: installs and builds what the tests need, then runs cargo test and vitest. Last line: N passed, M failed.
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -45,6 +45,25 @@ async function cargoTests() {
   return 'FAILED';
 }
 
+/** The addon of kernels, built as quickly as can be: right, and too slow to measure with. Tests find it by the variable. */
+async function kernelsForTests() {
+  if (!native) return 'skipped: native parts are left out';
+  const { code, output } = await run('cargo', ['build', '--workspace', '--quiet']);
+  if (code !== 0) {
+    counts.failed += 1;
+    console.error(tail(output, 60));
+    return 'FAILED';
+  }
+  const folder = join(root, 'target', 'debug');
+  const names = ['libkernels_napi.so', 'libkernels_napi.dylib', 'kernels_napi.dll'];
+  const built = names.map((name) => join(folder, name)).find((file) => existsSync(file));
+  if (built === undefined) return `none in ${folder}; tests of the addon are skipped`;
+  const addon = join(folder, 'perwatt-kernels.node');
+  copyFileSync(built, addon);
+  process.env.PERWATT_KERNELS_ADDON = addon;
+  return '';
+}
+
 async function vitest() {
   const file = join(mkdtempSync(join(tmpdir(), 'perwatt-test-')), 'results.json');
   const bin = join(root, 'node_modules', 'vitest', 'vitest.mjs');
@@ -63,6 +82,7 @@ async function vitest() {
 }
 
 await stage('cargo test', cargoTests);
+await stage('build kernels for tests', kernelsForTests);
 await stage('vitest', vitest);
 const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
 console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);

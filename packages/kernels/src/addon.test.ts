@@ -11,12 +11,14 @@ import { runKernels } from './run-kernels.js';
 import { checkSpecs } from './standard-specs.js';
 
 const child = fileURLToPath(new URL('../dist/kernels-child.js', import.meta.url));
-const missing = [addonPath, child].filter((file) => !existsSync(file));
+/** One that was built for tests, without optimisation, or the one that measures. */
+const addon = process.env['PERWATT_KERNELS_ADDON'] ?? addonPath;
+const missing = [addon, child].filter((file) => !existsSync(file));
 const reason = `${missing.join(' and ')} not built (npm run build, npm run build:kernels)`;
 if (missing.length > 0) process.stdout.write(`skipped: kernels on real devices: ${reason}\n`);
 
 const place = () => ({
-  program: kernelProgram(),
+  program: kernelProgram(addon),
   env: process.env,
   deadline_ms: 60_000,
   signal: new AbortController().signal,
@@ -40,7 +42,7 @@ async function outcomesOf(specs: readonly KernelSpec[], check_only: boolean) {
 }
 
 test('an addon that is not there is no exception', () => {
-  const { binding, problem } = loadAddon();
+  const { binding, problem } = loadAddon(addon);
   expect((binding === null) === (problem !== null)).toBe(true);
 });
 

@@ -13,10 +13,10 @@ export type LoadedAddon =
 /** File of the addon, found alike from the sources and from the built package. */
 export const addonPath = fileURLToPath(new URL('../perwatt-kernels.node', import.meta.url));
 
-/** Loads the addon. Never throws. To be called in a process of its own only: drivers that it opens may end theirs. */
-export function loadAddon(): LoadedAddon {
+/** Loads the addon from `file`. Never throws. To be called in a process of its own only: drivers that it opens may end theirs. */
+export function loadAddon(file: string = addonPath): LoadedAddon {
   try {
-    return { binding: createRequire(import.meta.url)(addonPath) as KernelBinding, problem: null };
+    return { binding: createRequire(import.meta.url)(file) as KernelBinding, problem: null };
   } catch (error) {
     const [line] = messageOf(error).split('\n');
     const absent = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';

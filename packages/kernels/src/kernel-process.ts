@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { PerwattError } from '@perwatt/core';
+import { addonPath } from './addon.js';
 import { KernelEvent, type KernelRequest } from './protocol.js';
 
 /** Program that answers requests: reads one as JSON on its standard input, writes events to its file descriptor 3. */
@@ -12,11 +13,11 @@ export interface KernelProgram {
   readonly args: readonly string[];
 }
 
-/** Our own program, which drives devices through the addon. Found alike from the sources and from the built package. */
-export function kernelProgram(): KernelProgram {
+/** Our own program, which drives devices through the addon in the file `addon`. Found alike from the sources and from the built package. */
+export function kernelProgram(addon: string = addonPath): KernelProgram {
   const path = fileURLToPath(new URL('../dist/kernels-child.js', import.meta.url));
   if (!existsSync(path)) throw new PerwattError('BUILD_MISSING', `${path} is not there`);
-  return { file: process.execPath, args: [path] };
+  return { file: process.execPath, args: [path, addon] };
 }
 
 /** How a program ended. */
