@@ -38,7 +38,7 @@ export function sitePages(
   comparables: readonly ComparableCell[],
   { imports = [], trainings = [] }: BesideRuns = {},
 ): SitePage[] {
-  const kernels = kernelsPage(site.runs);
+  const kernels = kernelsPage(site.runs, site.catalogue);
   const imported = imports.length === 0 ? [] : importedPages(importedSite(imports, site.catalogue), 'beside');
   const pages: readonly (SitePage | null)[] = [
     overviewPage(site),
