@@ -49,17 +49,18 @@ export function attemptedCells(cells: readonly CellResult[]): CellAttempts[] {
 
 /** The numbers of attempts of a cell, each with its cost: k attempts cost k times one. */
 export function attemptCosts({ figures, attempt_j }: CellAttempts): AttemptsCost[] {
-  return figures.at.map((at, i) => {
-    const before = figures.at[i - 1];
-    const gain = ((at.pass_at_k ?? 0) - (before?.pass_at_k ?? 0)) * 100;
-    const covered = at.pass_at_k ?? 0;
-    return {
-      ...at,
-      energy_per_covered_j: attempt_j === null || covered === 0 ? null : (at.k * attempt_j) / covered,
-      marginal_j_per_pp:
-        attempt_j === null || before === undefined || gain <= 0
-          ? null
-          : ((at.k - before.k) * attempt_j) / gain,
-    };
-  });
+  return figures.at.map((at, i) => ({
+    ...at,
+    energy_per_covered_j:
+      attempt_j === null || at.pass_at_k === null || at.pass_at_k === 0
+        ? null
+        : (at.k * attempt_j) / at.pass_at_k,
+    marginal_j_per_pp: marginal(at, figures.at[i - 1], attempt_j),
+  }));
+}
+
+function marginal(at: AttemptsAt, before: AttemptsAt | undefined, attempt_j: number | null): number | null {
+  const [now, then = null] = [at.pass_at_k, before?.pass_at_k];
+  if (attempt_j === null || before === undefined || now === null || then === null || now <= then) return null;
+  return ((at.k - before.k) * attempt_j) / (100 * (now - then));
 }
