@@ -238,6 +238,19 @@ describe('perwatt grade RUN', () => {
     expect([count(1, (id) => id === null), count(1, (id) => id !== null)]).toEqual([3, 6]);
   });
 
+  test('a replay is called by its name: it has nothing to be graded by', async () => {
+    const root = newFolder();
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const replayed = await madeRun(root);
+    const [cell] = replayed.cells();
+    const trace = { path: 't.csv', format: 'burstgpt', sha256: '0'.repeat(64), rows: 3 };
+    replayed.writeCell({ ...cell!, replay: { trace, workers: 1, client: [] } });
+    expect((await grade([replayed.path], root)).error).toMatchObject({
+      code: 'INPUT_INVALID',
+      message: expect.stringContaining('is a replay'),
+    });
+  });
+
   test('flags of runs are refused without one', async () => {
     expect((await grade(['--grader', 'exact', '--dry-run'], '/')).error).toMatchObject({ code: 'USAGE' });
     expect((await grade(['/nowhere'], '/')).error).toMatchObject({ code: 'RUN_NOT_FOUND' });

@@ -99,6 +99,14 @@ async function regrade(
 /** Cells that have answers and are of the data sets asked for. */
 function wanted(run: RunFolder, names: readonly string[]): CellFile[] {
   const cells = run.cells().filter(({ sittings }) => sittings.length > 0);
+  if (cells.some(({ replay }) => replay !== undefined))
+    throw new PerwattError(
+      'INPUT_INVALID',
+      `${run.path} is a replay: its answers have no gold to be graded by`,
+      {
+        hint: 'Grade a run of a matrix.',
+      },
+    );
   const known = new Set(cells.map(({ point }) => point.dataset));
   const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined)
